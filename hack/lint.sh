@@ -73,9 +73,9 @@ others=$(grep -rlE 'os\.(Getenv|LookupEnv|Environ|Exit)\(' --include='*.go' --ex
 	grep -vx 'internal/run/job/pod/first.go' | tr '\n' ' ')
 [ -z "$others" ] || fail "only main.go reads the environment and exits, not $others"
 
-# These two packages must stay testable without an API server (docs: the decision is pure, Pulumi is driven apart).
-echo "lint imports: internal/decide and internal/pulumi use no Kubernetes client"
-keep_out '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' internal/decide internal/pulumi
+# These packages must stay testable without an API server: the decision and the status are pure, Pulumi is driven apart.
+echo "lint imports: internal/decide, internal/stackstatus and internal/pulumi use no Kubernetes client"
+keep_out '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' internal/decide internal/stackstatus internal/pulumi
 
 # What is masked must not depend on what runs are, or on how Pulumi is driven.
 echo "lint imports: internal/mask and internal/pulumi/process depend on no other package of the project, nor on one of Pulumi's"

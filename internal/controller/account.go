@@ -5,14 +5,11 @@ package controller
 
 import (
 	"context"
-	"time"
-
-	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // AccountChecker checks whether programs can run as a service account.
@@ -33,19 +30,5 @@ func (r *StackReconciler) checkAccount(ctx context.Context, stack *v1.Stack, see
 		return nil
 	}
 	return &decide.Problem{Reason: v1.ServiceAccountFailedReason, Message: err.Error(),
-		Since: notReadySince(stack, v1.ServiceAccountFailedReason, seen.Now)}
-}
-
-// notReadySince returns since when the Stack has not been ready for that reason, or now
-// if the reason is new. What was the matter before the deletion of the Stack does not
-// count: what a deletion waits for is given its time from then on.
-func notReadySince(stack *v1.Stack, reason string, now time.Time) time.Time {
-	ready := conditions.Get(stack, meta.ReadyCondition)
-	if ready == nil || ready.Reason != reason {
-		return now
-	}
-	if deleted := stack.DeletionTimestamp; deleted != nil && deleted.After(ready.LastTransitionTime.Time) {
-		return deleted.Time
-	}
-	return ready.LastTransitionTime.Time
+		Since: stackstatus.NotReadySince(stack, v1.ServiceAccountFailedReason, seen.Now)}
 }

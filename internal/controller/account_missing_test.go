@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // testAccounts has all service accounts, or none.
@@ -165,9 +166,9 @@ func TestAHiccupDoesNotLetAnInterruptedStackGo(t *testing.T) {
 		now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 		stack.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionFalse,
 			Reason: v1.ServiceAccountFailedReason, LastTransitionTime: metav1.NewTime(now.Add(-time.Hour))}}
-		g.Expect(notReadySince(stack, v1.ServiceAccountFailedReason, now)).To(Equal(now.Add(-time.Hour)))
+		g.Expect(stackstatus.NotReadySince(stack, v1.ServiceAccountFailedReason, now)).To(Equal(now.Add(-time.Hour)))
 		stack.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Second)}
-		g.Expect(notReadySince(stack, v1.ServiceAccountFailedReason, now)).To(Equal(now.Add(-time.Second)))
+		g.Expect(stackstatus.NotReadySince(stack, v1.ServiceAccountFailedReason, now)).To(Equal(now.Add(-time.Second)))
 	})
 	t.Run("that lasts", func(t *testing.T) {
 		g := NewWithT(t)

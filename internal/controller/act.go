@@ -14,6 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // fieldOwner is the field manager of all writes.
@@ -38,9 +39,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.result)
 	case decide.DropRecord:
-		return r.patchStatus(ctx, stack, func() { withdrawRun(stack) })
+		return r.patchStatus(ctx, stack, func() { stackstatus.DropRecord(stack) })
 	case decide.MarkInterrupted:
-		return r.markInterrupted(ctx, stack, goneText(stack.Status.Run))
+		return r.markInterrupted(ctx, stack, stackstatus.GoneText(stack.Status.Run))
 	case decide.Release:
 		return r.release(ctx, stack)
 	case decide.ReportProgress:
@@ -61,13 +62,13 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.TakeOver:
 		return r.takeOver(ctx, stack, seen)
 	case decide.Fail:
-		mark := markFailed
+		mark := stackstatus.MarkFailed
 		if decision.Fetching {
-			mark = markFetching
+			mark = stackstatus.MarkFetching
 		}
 		return r.report(ctx, stack, seen, decision, mark)
 	case decide.Stall:
-		return r.report(ctx, stack, seen, decision, markStalled)
+		return r.report(ctx, stack, seen, decision, stackstatus.MarkStalled)
 	case decide.Wait:
 		return r.wait(ctx, stack, seen, decision)
 	}
@@ -76,9 +77,9 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 
 // inSync marks the Stack as in sync with its inputs.
 func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	before := readinessOf(stack)
+	before := stackstatus.ReadinessOf(stack)
 	if err := r.patchStatus(ctx, stack, func() {
-		markUnchanged(stack, seen.Preview, seen.program.Revision, seen.program.OriginRevision)
+		stackstatus.MarkUnchanged(stack, seen.Preview, seen.program.Revision, seen.program.OriginRevision)
 	}); err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 		r.confirmFindings(stack)
 		return nil
 	case decide.WithdrawPreview:
-		return r.patchStatus(ctx, stack, func() { withdrawPreview(stack) })
+		return r.patchStatus(ctx, stack, func() { stackstatus.WithdrawPreview(stack) })
 	case decide.DeleteFormerOutputs:
 		return r.deleteFormerOutputs(ctx, stack)
 	case decide.WriteInventory:
@@ -115,23 +116,23 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 // with a run in flight does not, since the run may have started before the change that the
 // request is about.
 func (r *StackReconciler) suspend(ctx context.Context, stack *v1.Stack) error {
-	return r.patchStatus(ctx, stack, func() { markSuspended(stack) })
+	return r.patchStatus(ctx, stack, func() { stackstatus.MarkSuspended(stack) })
 }
 
 // awaitHolder leaves a run to the process that has it, as far as is known.
 func (r *StackReconciler) awaitHolder(ctx context.Context, stack *v1.Stack) error {
-	text := heldText(stack)
+	text := stackstatus.HeldText(stack)
 	if why := r.unprovenJob(stack); why != "" {
-		text = unprovenJobText(stack, why)
+		text = stackstatus.UnprovenJobText(stack, why)
 	}
-	return r.patchStatus(ctx, stack, func() { markHeldElsewhere(stack, text) })
+	return r.patchStatus(ctx, stack, func() { stackstatus.MarkHeldElsewhere(stack, text) })
 }
 
 // absorb writes the result of a run to the status. Only then may the runner forget it, so
 // that a failed write is retried.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
 	record, before := *stack.Status.Run, stack.DeepCopy()
-	result = sortGone(stack, &record, result)
+	result = stackstatus.ClassifyArtifactGone(stack, &record, result)
 	beside, err := r.publish(ctx, stack, &record, result)
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 			beside.Preview = beside.Preview.DeepCopy()
 			beside.Preview.Message = less.Message
 		}
-		absorb(stack, less, beside)
+		stackstatus.Absorb(stack, less, beside)
 	})
 	if err != nil {
 		return err
@@ -160,26 +161,26 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 // announceEnd announces how a run has ended, and what became of what it leaves.
 func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	if run.KindOfRecord(record).Reconciles {
-		r.announce(ctx, stack, endEvent(stack, *record, result))
+		r.announce(ctx, stack, stackstatus.EndEvent(stack, *record, result))
 	}
 	r.announceOutputs(ctx, stack, record, before.Status.OutputsSecret)
 	r.announceInventory(ctx, stack, before.Status.Inventory)
 	if len(result.Forgotten) > 0 {
-		r.announce(ctx, stack, forgottenEvent(result.Forgotten))
+		r.announce(ctx, stack, stackstatus.ForgottenEvent(result.Forgotten))
 	}
-	r.announceReady(ctx, readinessOf(before), stack, record.Revision, record.OriginRevision)
+	r.announceReady(ctx, stackstatus.ReadinessOf(before), stack, record.Revision, record.OriginRevision)
 }
 
 // markInterrupted gives up on a run whose end nobody saw. The message says why.
 func (r *StackReconciler) markInterrupted(ctx context.Context, stack *v1.Stack, message string) error {
 	lost := *stack.Status.Run
-	if err := r.patchStatus(ctx, stack, func() { loseRun(stack, message, r.Now()) }); err != nil {
+	if err := r.patchStatus(ctx, stack, func() { stackstatus.MarkInterrupted(stack, message, r.Now()) }); err != nil {
 		return err
 	}
 	if !run.KindOfRecord(&lost).Reconciles {
 		return nil // it changed nothing, and runs again
 	}
-	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: stack.Status.LastUpdate.Message,
-		revision: lost.Revision, originRevision: lost.OriginRevision})
+	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.RunInterruptedReason, Message: stack.Status.LastUpdate.Message,
+		Revision: lost.Revision, OriginRevision: lost.OriginRevision})
 	return nil
 }

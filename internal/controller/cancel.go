@@ -4,17 +4,10 @@
 package controller
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/decide"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // A person cancels a run with an annotation that names it. Run IDs are unique, so the
@@ -22,129 +15,10 @@ import (
 // the record of the run before the runner gets it, and the end of the run to the status,
 // so that no later controller starts the run again.
 
-// cancelAsked returns how a person asks to cancel the run, or "".
-func cancelAsked(stack *v1.Stack, record *v1.RunStatus) v1.CancelMode {
-	switch {
-	case record == nil || record.ID == "" || !run.KindOfRecord(record).Cancellable:
-		return ""
-	case stack.Annotations[v1.CancelRunNowAnnotation] == record.ID:
-		return v1.CancelNow
-	case stack.Annotations[v1.CancelRunAnnotation] == record.ID:
-		return v1.CancelGently
-	}
-	return ""
-}
-
-// mustCancel reports that the run has to be cancelled in a way that the record does not
-// say yet. Cancelling at once cannot be turned back into a graceful cancel.
-func mustCancel(stack *v1.Stack) bool {
-	record := stack.Status.Run
-	asked := cancelAsked(stack, record)
-	return asked != "" && asked != record.Cancel && record.Cancel != v1.CancelNow
-}
-
 // cancel records that the run in flight is to be cancelled, and cancels it.
 func (r *StackReconciler) cancel(ctx context.Context, stack *v1.Stack) error {
-	if err := r.patchStatus(ctx, stack, func() { recordCancel(stack) }); err != nil {
+	if err := r.patchStatus(ctx, stack, func() { stackstatus.RecordCancel(stack) }); err != nil {
 		return err
 	}
 	return r.Runner.Cancel(refOf(stack), stack.Status.Run.Cancel == v1.CancelNow)
-}
-
-// recordCancel records how a person asks to cancel the run in flight.
-func recordCancel(stack *v1.Stack) {
-	record := stack.Status.Run
-	record.Cancel, record.Progress = cancelAsked(stack, record), nil
-	if run.KindOfRecord(record).InConditions {
-		// Whoever cancels no longer wants a run that was requested before.
-		markHandled(stack)
-		markWaiting(stack, cancellingText(record))
-	}
-}
-
-func cancellingText(record *v1.RunStatus) string {
-	if record.Cancel == v1.CancelNow {
-		return fmt.Sprintf("Cancelling run %s (%s) at once", record.ID, record.Operation)
-	}
-	return fmt.Sprintf("Cancelling run %s (%s): what is in flight may finish, for as long as --cancel-grace of the controller allows", record.ID, record.Operation)
-}
-
-// cancellingProgress adds what delays the cancel.
-func cancellingProgress(record *v1.RunStatus, progress run.Progress) string {
-	if progress.Waiting == "" {
-		return cancellingText(record)
-	}
-	return cancellingText(record) + ": " + progress.Waiting
-}
-
-// wasCancelled reports whether a person asked to cancel the run. Only the annotation says
-// so if the controller of the run was gone by then.
-func wasCancelled(stack *v1.Stack, record *v1.RunStatus) bool {
-	return run.KindOfRecord(record).Cancellable && (record.Cancel != "" || cancelAsked(stack, record) != "")
-}
-
-// absorbCancelled absorbs the end of a cancelled run, which is no failure.
-func absorbCancelled(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	noteCancelled(stack, record, result.Message)
-	stack.Status.CancelledRun.EndedAt = &metav1.Time{Time: result.EndedAt}
-	message := stack.Status.CancelledRun.Message
-	setLastUpdate(stack, record, v1.UpdateFailed, v1.CancelRequestedReason, message, result.EndedAt)
-	stack.Status.LastUpdate.Permalink = result.Permalink
-	if result.Interrupted {
-		interrupt(stack, record, result.EndedAt)
-		if record.Operation != v1.OperationRecover {
-			markEnded(stack, record, message, func() { markWaiting(stack, message) }) // recovery comes first
-			return
-		}
-	}
-	markEnded(stack, record, message, func() { markStalled(stack, v1.CancelRequestedReason, message) })
-}
-
-// noteCancelled keeps the run from being started again.
-func noteCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
-	kind := run.KindOfRecord(record)
-	what, starters := kind.Title, "a new revision, an edit or a reconcile request"
-	if record.Revision != "" {
-		what += " of revision " + record.Revision
-	}
-	if kind.Program != run.ProgramAlways {
-		starters = "an edit or a reconcile request" // as decide has it
-	}
-	stack.Status.CancelledRun = &v1.CancelledRun{
-		ID: record.ID, Operation: record.Operation, Generation: record.Generation, Digest: record.Digest,
-		Message: fmt.Sprintf("%s was cancelled on request, and starts again only with %s: %s",
-			what, starters, cmp.Or(end, "it has ended")),
-	}
-}
-
-// beginAgain drops the cancelled run from the status when that operation, or the one that
-// follows it, starts.
-func beginAgain(stack *v1.Stack, operation v1.Operation) {
-	last := stack.Status.CancelledRun
-	if last != nil && (run.KindOf(operation).RunsInputs || last.Operation == operation) {
-		stack.Status.CancelledRun = nil
-	}
-}
-
-// cancelledRun returns the cancelled run from the status, if the spec is still the same.
-func cancelledRun(stack *v1.Stack) *decide.Cancelled {
-	last := stack.Status.CancelledRun
-	if last == nil || last.Generation != stack.Generation {
-		return nil
-	}
-	return &decide.Cancelled{Operation: last.Operation, Digest: last.Digest, Message: last.Message}
-}
-
-// endEvent describes how a run ended.
-func endEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) notice {
-	last := stack.Status.CancelledRun
-	if last == nil || last.ID != record.ID {
-		return runEvent(record, result)
-	}
-	// A warning, to git forges as well: the revision is not applied.
-	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
-	return notice{
-		kind: corev1.EventTypeWarning, reason: v1.CancelRequestedReason, message: fmt.Sprintf("%s (after %s)", last.Message, took),
-		revision: record.Revision, originRevision: record.OriginRevision, permalink: result.Permalink, changes: result.Changes,
-	}
 }

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // checkOrder refuses invalid dependencies and prerequisites. Waiting fixes none of them.
@@ -173,15 +174,15 @@ func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *obser
 	before := conditions.Get(stack, meta.ReadyCondition)
 	if err := r.patchStatus(ctx, stack, func() {
 		if seen.Deleting {
-			markWaiting(stack, decision.Message)
+			stackstatus.MarkWaiting(stack, decision.Message)
 			return
 		}
-		markFailed(stack, decision.Reason, decision.Message)
+		stackstatus.MarkFailed(stack, decision.Reason, decision.Message)
 	}); err != nil {
 		return err
 	}
-	if !isTold(before, decision) {
-		r.announce(ctx, stack, notice{kind: corev1.EventTypeNormal, reason: decision.Reason, message: decision.Message})
+	if !stackstatus.IsReported(before, decision) {
+		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeNormal, Reason: decision.Reason, Message: decision.Message})
 	}
 	return nil
 }
@@ -190,7 +191,7 @@ func (r *StackReconciler) wait(ctx context.Context, stack *v1.Stack, seen *obser
 // made before and led to nothing.
 func (r *StackReconciler) runAgain(ctx context.Context, stack *v1.Stack) error {
 	request := dependency.Request(stack)
-	if requested(stack) || stack.Annotations[meta.ReconcileRequestAnnotation] == request {
+	if stackstatus.Requested(stack) || stack.Annotations[meta.ReconcileRequestAnnotation] == request {
 		return nil
 	}
 	before := stack.DeepCopy()

@@ -128,27 +128,6 @@ func TestAProgramHasNoCommitStatus(t *testing.T) {
 	g.Expect(w.events.commitStatuses).To(BeEmpty())
 }
 
-func TestRevisionsOfSomeSourcesAreCommits(t *testing.T) {
-	from := func(kind string) v1.StackSpec {
-		return v1.StackSpec{FluxSource: &v1.FluxSource{SourceRef: v1.SourceReference{Kind: kind}}}
-	}
-	for name, tc := range map[string]struct {
-		spec v1.StackSpec
-		want bool
-	}{
-		"a repository":                   {from("GitRepository"), true},
-		"an image, which may tell whose": {from("OCIRepository"), true},
-		"what others have made":          {from("ExternalArtifact"), true},
-		"a repository of its own":        {v1.StackSpec{GitSource: v1.GitSource{ProjectRepo: "https://example.com/a"}}, true},
-		"a bucket":                       {from("Bucket"), false},
-		"a Program":                      {v1.StackSpec{ProgramRef: &v1.ProgramReference{Name: "a"}}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(hasCommits(&tc.spec)).To(Equal(tc.want))
-		})
-	}
-}
-
 func TestACommitThatNeedsNoRunGetsACommitStatus(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
@@ -343,13 +322,6 @@ func TestAnArtifactThatIsGoneForGoodIsAFailure(t *testing.T) {
 		g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ArtifactFailedReason))
 	}
 	g.Expect(w.events.lines[1:]).To(HaveEach("Warning ArtifactFailed Update failed: it is gone (404)"))
-}
-
-func TestAPreviewOnRequestWhoseArtifactIsGoneSaysOnlyThat(t *testing.T) {
-	stack := stackWithRun(v1.OperationPreview)
-	stack.Status.Run.PreviewRequest = "now"
-	gone := result(run.ArtifactGone, "it is gone (404)")
-	NewWithT(t).Expect(sortGone(stack, stack.Status.Run, gone).Message).To(Equal("it is gone (404)"), "no run of it is next")
 }
 
 func TestAProblemIsAnnouncedWithTheRevision(t *testing.T) {

@@ -7,15 +7,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/fluxcd/pkg/apis/meta"
-
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // addFinalizer adds the finalizer, with the first run. Until then there is nothing to undo, and
@@ -31,12 +30,6 @@ func (r *StackReconciler) addFinalizer(ctx context.Context, stack *v1.Stack) err
 	return nil
 }
 
-// mayHaveCreated reports whether there may be something to undo.
-func mayHaveCreated(stack *v1.Stack) bool {
-	status := &stack.Status
-	return status.ProjectInfo != nil || (status.Run != nil && run.KindOfRecord(status.Run).NeedsFinalizer) || len(status.Interrupted) > 0 || len(status.UnknownCreates) > 0
-}
-
 // removeFinalizer lets the object of a deleted Stack go.
 func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, seen *observed) error {
 	r.releaseGit(ctx, stack)
@@ -50,14 +43,14 @@ func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, 
 	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 		return fmt.Errorf("failed to remove the finalizer: %w", err)
 	}
-	for _, left := range leftEvents(stack, seen.Observation) {
+	for _, left := range stackstatus.LeftEvents(stack, seen.Observation) {
 		r.announce(ctx, stack, left)
 	}
 	if reason, while := notDestroyed(seen); reason != "" {
-		r.announce(ctx, stack, notice{
-			kind:    corev1.EventTypeWarning,
-			reason:  reason,
-			message: fmt.Sprintf("The Stack was deleted while %s: stack %s was not destroyed", while, stack.Spec.Stack),
+		r.announce(ctx, stack, stackstatus.Event{
+			Type:    corev1.EventTypeWarning,
+			Reason:  reason,
+			Message: fmt.Sprintf("The Stack was deleted while %s: stack %s was not destroyed", while, stack.Spec.Stack),
 		})
 	}
 	return nil

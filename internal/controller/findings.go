@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // recordFindings writes what the run in flight has found out.
@@ -27,8 +28,8 @@ func (r *StackReconciler) patchFindings(ctx context.Context, stack *v1.Stack, mo
 		stack.Status = *before
 		err = r.patchStatus(ctx, stack, func() {
 			report := r.Runner.Report(refOf(stack))
-			addUnknownCreates(stack, report.UnknownCreates)
-			addFound(stack, run.Found{Emptied: report.Found.Emptied})
+			stackstatus.AddUnknownCreates(stack, report.UnknownCreates)
+			stackstatus.AddFound(stack, run.Found{Emptied: report.Found.Emptied})
 			more()
 		})
 	}
@@ -51,22 +52,6 @@ func (r *StackReconciler) confirmFindings(stack *v1.Stack) {
 // later: whoever recovers from it has to know this.
 func (r *StackReconciler) addFindings(stack *v1.Stack) {
 	report := r.Runner.Report(refOf(stack))
-	addUnknownCreates(stack, report.UnknownCreates)
-	addFound(stack, report.Found)
-}
-
-// addFound adds where the run has found the stack.
-func addFound(stack *v1.Stack, found run.Found) {
-	if found.Backend != "" {
-		absorbProject(stack, &run.Result{Project: found.Project, Backend: found.Backend})
-	}
-	stack.Status.Run.Emptied = stack.Status.Run.Emptied || found.Emptied
-}
-
-// hasFound reports whether the status has what the run has found.
-func hasFound(stack *v1.Stack, found run.Found) bool {
-	info := stack.Status.ProjectInfo
-	isNoted := found.Project.Name == "" || found.Backend == "" ||
-		info != nil && info.Name == found.Project.Name && info.Runtime == found.Project.Runtime && info.Backend == found.Backend
-	return isNoted && (stack.Status.Run.Emptied || !found.Emptied)
+	stackstatus.AddUnknownCreates(stack, report.UnknownCreates)
+	stackstatus.AddFound(stack, report.Found)
 }

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/gitobjects"
 	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 func (r *StackReconciler) gitObjects() gitobjects.Keeper {
@@ -38,13 +39,13 @@ func (r *StackReconciler) keepGitObjects(ctx context.Context, stack *v1.Stack, d
 func markGitKept(stack *v1.Stack) {
 	if name := gitsource.Name(stack.Name); stack.Status.GitRepository != name {
 		stack.Status.GitRepository = name
-		markEdited(stack, fmt.Sprintf("Keeping GitRepository %s/%s for spec.projectRepo", stack.Namespace, name))
+		stackstatus.MarkEdited(stack, fmt.Sprintf("Keeping GitRepository %s/%s for spec.projectRepo", stack.Namespace, name))
 	}
 }
 
 func markGitDeleted(stack *v1.Stack) {
 	stack.Status.GitRepository = ""
-	markEdited(stack, "Released the GitRepository, which spec.projectRepo no longer asks for")
+	stackstatus.MarkEdited(stack, "Released the GitRepository, which spec.projectRepo no longer asks for")
 }
 
 // releaseGit deletes what was kept for a Stack that goes. Errors do not stop it: the

@@ -20,6 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // upkept says that the upkeep of the Git objects was done in this reconcile. The cache may
@@ -153,10 +154,10 @@ func (r *StackReconciler) gitBasis(ctx context.Context, stack *v1.Stack, repo *s
 // GitRepository, "" if there is none.
 func openRequest(stack *v1.Stack) string {
 	switch {
-	case open(stack, meta.ReconcileRequestAnnotation, stack.Status.LastHandledReconcileAt):
-		return token(stack.Annotations[meta.ReconcileRequestAnnotation])
-	case open(stack, v1.ReconcileRequestAnnotation, stack.Status.ObservedReconcileRequest):
-		return token(stack.Annotations[v1.ReconcileRequestAnnotation])
+	case stackstatus.IsOpenRequest(stack, meta.ReconcileRequestAnnotation, stack.Status.LastHandledReconcileAt):
+		return stackstatus.RequestToken(stack.Annotations[meta.ReconcileRequestAnnotation])
+	case stackstatus.IsOpenRequest(stack, v1.ReconcileRequestAnnotation, stack.Status.ObservedReconcileRequest):
+		return stackstatus.RequestToken(stack.Annotations[v1.ReconcileRequestAnnotation])
 	}
 	return ""
 }

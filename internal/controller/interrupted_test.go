@@ -122,20 +122,3 @@ func TestARunStoppedByAShutdownIsNoFailure(t *testing.T) {
 		g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate), "at once")
 	}
 }
-
-func TestANewSpecResetsTheFailures(t *testing.T) {
-	g := NewWithT(t)
-	stack := stackWithRun(v1.OperationUpdate)
-	stack.Status.LastAttemptedDigest = "sha256:inputs"
-	stack.Status.LastUpdate = &v1.LastUpdate{Generation: 2}
-	stack.Status.Failures = 7
-	absorbResult(stack, result(run.Failed, "no such bucket"))
-	g.Expect(stack.Status.Failures).To(BeEquivalentTo(1))
-
-	stack = stackWithRun(v1.OperationRecover)
-	stack.Status.LastUpdate = &v1.LastUpdate{Generation: 2}
-	stack.Status.Failures = 7
-	stack.Status.Interrupted = []v1.InterruptedRun{{ID: "run-0", Failures: 7}}
-	absorbResult(stack, result(run.Succeeded, ""))
-	g.Expect(stack.Status.Failures).To(BeZero(), "what is run next need not wait")
-}

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -16,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 func TestTheNextRunKnowsTheBackendThatTheStackWasFoundIn(t *testing.T) {
@@ -94,21 +94,9 @@ func TestAHalfCreatedStackIsKnown(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(knownProject(&v1.Stack{Status: tt.status}).Name).To(Equal(tt.want))
+			g.Expect(stackstatus.KnownProject(&v1.Stack{Status: tt.status}).Name).To(Equal(tt.want))
 		})
 	}
-}
-
-func TestARunThatCountedNothingKeepsWhatIsKnown(t *testing.T) {
-	g := NewWithT(t)
-	stack := stackWithRun(v1.OperationUpdate)
-	absorbResult(stack, result(run.Failed, "no such bucket"))
-	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3))
-
-	recordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Generation: 3})
-	absorbResult(stack, &run.Result{Outcome: run.Failed, Message: `the project was "app"`, StartedAt: started, EndedAt: started})
-	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3), "it refused to begin")
-	g.Expect(knownProject(stack).Name).To(Equal("app"))
 }
 
 func TestABackendThatASecretNamesIsNotRecorded(t *testing.T) {
@@ -139,39 +127,4 @@ func TestCreationsThatAreForgottenAreNamedInAnEvent(t *testing.T) {
 	w.endNow(run.Succeeded, func(r *run.Result) { r.Forgotten = []string{"urn:a", "urn:b"} })
 	g.Expect(w.events.lines).To(ContainElement(And(
 		HavePrefix("Warning PendingOperations Forgot these creations of unknown outcome"), HaveSuffix(": urn:a, urn:b"))))
-}
-
-func TestTheNamesOfForgottenCreationsAreBounded(t *testing.T) {
-	g := NewWithT(t)
-	urns := make([]string, 1000)
-	for i := range urns {
-		urns[i] = "urn:pulumi:dev::app::lab:index:Thing::a"
-	}
-	message := forgottenEvent(urns).message
-	g.Expect(len(message)).To(BeNumerically("<", 1024))
-	g.Expect(message).To(HaveSuffix(" and 983 more, which the log names"))
-}
-
-// With an event that could not be read, nothing of an earlier run may pass for that of this one.
-func TestWhatIsNotKnownIsNotShown(t *testing.T) {
-	g := NewWithT(t)
-	stack := stackWithRun(v1.OperationUpdate)
-	record := *stack.Status.Run
-	first := result(run.Succeeded, "")
-	first.Outputs = map[string]json.RawMessage{"ok": json.RawMessage(`"first"`)}
-	absorbResult(stack, first)
-	g.Expect(stack.Status.Outputs).To(HaveLen(1))
-	g.Expect(stack.Status.Resources).NotTo(BeNil())
-
-	recordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Generation: 3})
-	next := result(run.Succeeded, "")
-	next.Outputs, next.OutputsMissed, next.Changes = nil, true, run.Changes{Unknown: true}
-	told := runEvent(record, next)
-	absorbResult(stack, next)
-	g.Expect(stack.Status.Outputs).To(BeEmpty())
-	g.Expect(stack.Status.Resources).To(BeNil())
-	g.Expect(stack.Status.History[0].Metadata).To(HaveKeyWithValue("changes", HavePrefix("an unknown number of changes")))
-	g.Expect(told.kind).To(Equal("Normal"), "something may have changed")
-	g.Expect(told.message).To(And(HavePrefix("Update succeeded: an unknown number of changes (some of Pulumi's events could not be read) in "),
-		HaveSuffix("; its outputs are not known, as some of Pulumi's events could not be read")))
 }

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // isRefused reports whether the same write would fail again.
@@ -21,6 +22,6 @@ func isRefused(err error) bool {
 // leaveBehind announces an object that the Stack no longer needs but may not delete. The
 // garbage collector tries again once the Stack is gone.
 func (r *StackReconciler) leaveBehind(ctx context.Context, stack *v1.Stack, reason string, err error) {
-	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: reason,
-		message: fmt.Sprintf("%v: it is left until the Stack is gone, delete it by hand", err)})
+	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: reason,
+		Message: fmt.Sprintf("%v: it is left until the Stack is gone, delete it by hand", err)})
 }

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // movedWorld has a Stack that the Pulumi operator has updated.
@@ -156,14 +157,14 @@ func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	g := NewWithT(t)
 	stack := &v1.Stack{}
 	record := v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Revision: "main@sha1:" + gitCommit40, Digest: "sha256:inputs"}
-	recordRun(stack, record)
-	loseRun(stack, "gone", started)
+	stackstatus.RecordRun(stack, record)
+	stackstatus.MarkInterrupted(stack, "gone", started)
 	record.Operation = v1.OperationRecover
-	recordRun(stack, record)
-	absorbResult(stack, result(run.Succeeded, ""))
+	stackstatus.RecordRun(stack, record)
+	stackstatus.AbsorbResult(stack, result(run.Succeeded, ""))
 	g.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty())
 	stack.Status.ProjectInfo.Backend, stack.Status.Resources = "", nil // it was killed before the stack was created
-	g.Expect(mustExist(stack)).To(BeFalse())
+	g.Expect(stackstatus.MustExist(stack)).To(BeFalse())
 }
 
 // What the operator had in flight may have created resources, even if nobody saw how

@@ -7,6 +7,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // newRun assembles all that a run needs, of whatever kind.
@@ -38,11 +39,11 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind,
 			RunProgram:             stack.Spec.RunProgram,
 		},
 		Exists:       stack.Status.ProjectInfo != nil,
-		Known:        knownProject(stack),
-		KnownBackend: knownBackend(stack),
+		Known:        stackstatus.KnownProject(stack),
+		KnownBackend: stackstatus.KnownBackend(stack),
 		BackendKey:   seen.inputs.BackendKey,
-		MustExist:    mustExist(stack),
-		InspectFirst: mustInspect(stack, operation),
+		MustExist:    stackstatus.MustExist(stack),
+		InspectFirst: stackstatus.MustInspect(stack, operation),
 		NoCreate:     stack.Spec.UseLocalStackOnly,
 
 		SecretsProvider: stack.Spec.SecretsProvider,
@@ -58,33 +59,6 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind,
 		todo.ClearPendingCreates = stack.Spec.PendingCreates == v1.PendingCreatesClear
 	}
 	return todo
-}
-
-// knownProject returns the project of the stack if the stack is known to exist: an update
-// that failed half-way or was interrupted has created it too.
-func knownProject(stack *v1.Stack) run.Project {
-	info, resources := stack.Status.ProjectInfo, stack.Status.Resources
-	if info == nil {
-		return run.Project{}
-	}
-	applied := stack.Status.LastAppliedDigest != "" && !isTakenOver(stack)
-	found := info.Backend != "" || applied || (resources != nil && resources.Total > 0)
-	if !found {
-		return run.Project{}
-	}
-	return run.Project{Name: info.Name, Runtime: info.Runtime}
-}
-
-// knownBackend returns the backend that the stack was last found in, or else that of the
-// first interrupted run, which may have created the stack.
-func knownBackend(stack *v1.Stack) string {
-	if info := stack.Status.ProjectInfo; info != nil && info.Backend != "" {
-		return info.Backend
-	}
-	if lost := stack.Status.Interrupted; len(lost) > 0 {
-		return lost[0].Backend
-	}
-	return ""
 }
 
 // projectOf returns the project of a run. An update or preview takes it from the program,

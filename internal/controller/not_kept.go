@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // The API server drops the fields that its CRD does not have, and reports success. So a
@@ -53,20 +54,14 @@ func checkKept(before, written, kept *v1.Stack) error {
 	return &notKeptError{field, before}
 }
 
-// isKnownNotKept reports whether the Stack already says that its status is not kept. The
-// operator's CRD has the conditions, too.
-func isKnownNotKept(stack *v1.Stack) bool {
-	return conditions.GetReason(stack, meta.ReadyCondition) == v1.StatusNotKeptReason
-}
-
 // reportNotKept says once that the status is not kept, and looks again with a back-off: no
 // event tells that the CRD has changed.
 func (r *StackReconciler) reportNotKept(ctx context.Context, stack *v1.Stack, why *notKeptError) (ctrl.Result, error) {
 	reason, message, now := v1.StatusNotKeptReason, why.Error(), r.Now()
-	before, since := conditions.Get(why.before, meta.ReadyCondition), notReadySince(why.before, reason, now)
+	before, since := conditions.Get(why.before, meta.ReadyCondition), stackstatus.NotReadySince(why.before, reason, now)
 	err := r.patchStatus(ctx, stack, func() {
-		markFailed(stack, reason, message)
-		keepSince(stack, before)
+		stackstatus.MarkFailed(stack, reason, message)
+		stackstatus.KeepSince(stack, before)
 	})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil // the object has changed
@@ -74,8 +69,8 @@ func (r *StackReconciler) reportNotKept(ctx context.Context, stack *v1.Stack, wh
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if !isTold(before, decide.Decision{Reason: reason, Message: message}) {
-		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: reason, message: message})
+	if !stackstatus.IsReported(before, decide.Decision{Reason: reason, Message: message}) {
+		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message})
 	}
 	return ctrl.Result{RequeueAfter: decide.ProblemDelay(since, now, stack.GetRetryInterval())}, nil
 }

@@ -23,6 +23,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // dropping is an API server whose CRD lacks fields of the status.
@@ -210,11 +211,11 @@ func TestARunWhoseRecordIsDroppedIsNotSaidToHaveLostItsStack(t *testing.T) {
 	g := NewWithT(t)
 	w, id := recordDropped(t)
 	stack := w.stack()
-	left := abandonedRun{id, w.runner.results[id]}
+	left := stackstatus.AbandonedRun{ID: id, Result: w.runner.results[id]}
 	stack.CreationTimestamp.Time = started
-	g.Expect(abandonedEvent(stack, left).message).To(HavePrefix("Run " + id + " has ended after the status of its Stack had lost the record of it"))
+	g.Expect(stackstatus.AbandonedEvent(stack, left).Message).To(HavePrefix("Run " + id + " has ended after the status of its Stack had lost the record of it"))
 	stack.CreationTimestamp.Time = started.Add(time.Second)
-	g.Expect(abandonedEvent(stack, left).message).To(HavePrefix("Run "+id+" has ended after its Stack was removed by force"), "this one was made later")
+	g.Expect(stackstatus.AbandonedEvent(stack, left).Message).To(HavePrefix("Run "+id+" has ended after its Stack was removed by force"), "this one was made later")
 }
 
 // What the CRD of the operator leaves of the status of a Stack from git looks like that of the operator, which would have it

@@ -18,6 +18,7 @@ import (
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // SourceResolver resolves the artifact that a reference points to.
@@ -114,7 +115,7 @@ func (r *StackReconciler) observeAfter(ctx context.Context, stack *v1.Stack, don
 		// What was there once and is gone is not about to appear.
 		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || seen.Problem.Fetching)
 		if passes(err) || (seen.Deleting && seen.Problem.Fetching) {
-			seen.Problem.Since = notReadySince(stack, seen.Problem.Reason, seen.Now)
+			seen.Problem.Since = stackstatus.NotReadySince(stack, seen.Problem.Reason, seen.Now)
 		}
 	}
 	if err := r.observeOutputs(ctx, stack, seen); err != nil {
@@ -126,9 +127,9 @@ func (r *StackReconciler) observeAfter(ctx context.Context, stack *v1.Stack, don
 // observeStack gathers what the Stack itself says.
 func (r *StackReconciler) observeStack(stack *v1.Stack) *observed {
 	seen := &observed{
-		Observation: observation(stack, r.Now()),
+		Observation: stackstatus.Observation(stack, r.Now()),
 		account:     inputs.ServiceAccount(stack, r.DefaultServiceAccount),
-		forced:      forced(stack) || stack.Status.RefreshPending,
+		forced:      stackstatus.ForceRequested(stack) || stack.Status.RefreshPending,
 	}
 	seen.InventoryRetryAt = r.unwritten.RetryAt(client.ObjectKeyFromObject(stack))
 	return seen
@@ -141,7 +142,7 @@ func (r *StackReconciler) isWithdrawable(stack *v1.Stack) bool {
 	record := stack.Status.Run
 	wanted := record.Generation == stack.Generation
 	if run.KindOfRecord(record).OnRequest {
-		wanted = stack.DeletionTimestamp.IsZero() && token(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
+		wanted = stack.DeletionTimestamp.IsZero() && stackstatus.RequestToken(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
 	}
 	return !wanted && r.Runner.Report(refOf(stack)).Withdrawable
 }
@@ -162,11 +163,11 @@ func (r *StackReconciler) observeRun(ctx context.Context, stack *v1.Stack, seen 
 		Phase:            phase,
 		StartedAt:        recorded.StartedAt.Time,
 		UnknownCreates:   report.UnknownCreates,
-		FoundMore:        !hasFound(stack, report.Found),
-		ProgressReported: isProgressTold(recorded, report.Progress),
-		ReportedAfter:    toldAfter(recorded),
-		Released:         isReleased(stack),
-		CancelAsked:      mustCancel(stack),
+		FoundMore:        !stackstatus.HasFound(stack, report.Found),
+		ProgressReported: stackstatus.IsProgressReported(recorded, report.Progress),
+		ReportedAfter:    stackstatus.ProgressReportedAfter(recorded),
+		Released:         stackstatus.IsReleased(stack),
+		CancelAsked:      stackstatus.MustCancel(stack),
 		CancelRecorded:   recorded.Cancel != "",
 		Unconfirmed:      recorded.Emptied && report.Found.Emptied,
 		Withdrawable:     r.isWithdrawable(stack),

@@ -12,6 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // observeInputs finds the program and resolves the values for a run.
@@ -55,7 +56,7 @@ func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen 
 	if err := r.digestRun(stack, seen, ""); err != nil {
 		return err
 	}
-	seen.AppliedElsewhere = appliedByOperator(stack, seen.program.Revision, seen.program.MadeAt)
+	seen.AppliedElsewhere = stackstatus.AppliedByOperator(stack, seen.program.Revision, seen.program.MadeAt)
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // secretKeys also indexes the Stack by the Secret it writes, so that a change of that
@@ -35,7 +36,7 @@ func secretKeys(stack *v1.Stack) []string {
 // observeOutputs checks whether the Secret with the outputs is up to date. It reads from
 // the API server, as for the Secrets of the inputs: they are not cached.
 func (r *StackReconciler) observeOutputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	if seen.Deleting || seen.Problem != nil || !writesOutputs(stack) {
+	if seen.Deleting || seen.Problem != nil || !stackstatus.WritesOutputs(stack) {
 		return nil
 	}
 	basis := r.outputsBasis(ctx, stack)
@@ -46,7 +47,7 @@ func (r *StackReconciler) observeOutputs(ctx context.Context, stack *v1.Stack, s
 	if err != nil {
 		return err
 	}
-	if seen.Outputs, err = outputsOf(stack, secret); err == nil && seen.Outputs == (decide.Outputs{}) {
+	if seen.Outputs, err = stackstatus.ObserveOutputs(stack, secret); err == nil && seen.Outputs == (decide.Outputs{}) {
 		r.results.Keep(stack.UID, aboutOutputs, basis, observe.Result{})
 	}
 	return err
@@ -60,7 +61,7 @@ func (r *StackReconciler) deleteFormerOutputs(ctx context.Context, stack *v1.Sta
 	}
 	return r.patchStatus(ctx, stack, func() {
 		stack.Status.OutputsSecret = nil
-		markEdited(stack, fmt.Sprintf("Released Secret %s, which spec.writeOutputsToSecret no longer names", told.Name))
+		stackstatus.MarkEdited(stack, fmt.Sprintf("Released Secret %s, which spec.writeOutputsToSecret no longer names", told.Name))
 	})
 }
 
@@ -100,12 +101,12 @@ func (r *StackReconciler) deleteOrLeave(ctx context.Context, stack *v1.Stack, na
 // the outputs.
 func (r *StackReconciler) publishOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (*v1.OutputsSecretStatus, error) {
 	to := stack.Spec.WriteOutputsToSecret
-	if !returnsOutputs(stack, record, result) || result.Plain == nil || !slices.Equal(result.Plain.Wanted.Keys, to.Keys) {
-		return outputsUnwritten(stack, record, result), nil
+	if !stackstatus.ReturnsOutputs(stack, record, result) || result.Plain == nil || !slices.Equal(result.Plain.Wanted.Keys, to.Keys) {
+		return stackstatus.OutputsUnwritten(stack, record, result), nil
 	}
 	shown := stack.Status.Outputs
 	if run.KindOfRecord(record).Reconciles && result.Outputs != nil {
-		shown = shownOutputs(result) // the status is about to have them
+		shown = stackstatus.ShownOutputs(result) // the status is about to have them
 	}
 	return r.writeOutputs(ctx, stack, *result.Plain, shown, result.EndedAt)
 }
@@ -129,11 +130,11 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	case err != nil:
 		return nil, err
 	case written.Invalid != "":
-		return outputsFailed(stack, written.Invalid, stack.Generation, time.Time{}), nil
+		return stackstatus.OutputsFailed(stack, written.Invalid, stack.Generation, time.Time{}), nil
 	case written.Refused != "":
-		return outputsRefused(stack, written.Refused, written.Secret, now), nil
+		return stackstatus.OutputsRefused(stack, written.Refused, written.Secret, now), nil
 	case written.Digest == "":
-		return outputsUnread(stack), nil // somebody else's Secret, which the next reconcile reports
+		return stackstatus.OutputsUnread(stack), nil // somebody else's Secret, which the next reconcile reports
 	}
 	return &v1.OutputsSecretStatus{Name: to.Name, Digest: written.Digest}, nil
 }
@@ -145,11 +146,11 @@ func (r *StackReconciler) announceOutputs(ctx context.Context, stack *v1.Stack, 
 	switch {
 	case told == nil || equality.Semantic.DeepEqual(told, before):
 	case told.Failure != nil:
-		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.OutputsFailedReason, message: told.Failure.Message,
-			revision: record.Revision, originRevision: record.OriginRevision})
+		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.OutputsFailedReason, Message: told.Failure.Message,
+			Revision: record.Revision, OriginRevision: record.OriginRevision})
 	case !run.KindOfRecord(record).Reconciles && told.Digest != "":
-		r.announce(ctx, stack, notice{kind: eventv1.EventTypeTrace, reason: meta.ReconciliationSucceededReason,
-			message:  fmt.Sprintf("Wrote the outputs to Secret %s/%s", stack.Namespace, told.Name),
-			revision: record.Revision, originRevision: record.OriginRevision})
+		r.announce(ctx, stack, stackstatus.Event{Type: eventv1.EventTypeTrace, Reason: meta.ReconciliationSucceededReason,
+			Message:  fmt.Sprintf("Wrote the outputs to Secret %s/%s", stack.Namespace, told.Name),
+			Revision: record.Revision, OriginRevision: record.OriginRevision})
 	}
 }

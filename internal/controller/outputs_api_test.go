@@ -6,6 +6,7 @@ package controller
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -20,7 +21,7 @@ func TestAnAPIServerKeepsTheNullsOfOutputs(t *testing.T) {
 	c := sharedCluster(t)
 	u := c.tenant(t)
 	u.createStack("a", func(s *v1.Stack) { s.Spec.Suspend = true })
-	r := &StackReconciler{Client: c.Client}
+	r := &StackReconciler{Client: c.Client, Now: time.Now}
 	show := func(stack *v1.Stack) error {
 		return r.patchStatus(u.ctx, stack, func() {
 			u.Expect(json.Unmarshal([]byte(outputs), &stack.Status.Outputs)).To(Succeed())

@@ -4,176 +4,20 @@
 package controller
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/decide"
-	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // The functions in this file describe the state of the Secret with the outputs of a
 // Stack. They read nothing but their arguments.
 
-// writesOutputs reports whether the outputs of the Stack go to a Secret. A Stack that
-// only previews has none, and leaves those of the last update in place.
-func writesOutputs(stack *v1.Stack) bool {
-	return stack.Spec.WriteOutputsToSecret != nil && !stack.Spec.Preview
-}
-
-// hasFormerOutputs reports whether the outputs are in a Secret that the spec no longer names.
-func hasFormerOutputs(stack *v1.Stack) bool {
-	told, to := stack.Status.OutputsSecret, stack.Spec.WriteOutputsToSecret
-	return told != nil && (to == nil || to.Name != told.Name)
-}
-
 // wantedOutputs returns the outputs that a run has to read.
 func wantedOutputs(stack *v1.Stack, seen *observed, operation run.Operation) *run.WantedOutputs {
-	if !run.KindOf(operation).ReadsOutputs || !writesOutputs(stack) || seen.Outputs.Blocked != "" {
+	if !run.KindOf(operation).ReadsOutputs || !stackstatus.WritesOutputs(stack) || seen.Outputs.Blocked != "" {
 		return nil
 	}
 	return &run.WantedOutputs{Keys: slices.Clone(stack.Spec.WriteOutputsToSecret.Keys)}
-}
-
-// outputsOf reports whether the Secret, which may be nil, is up to date.
-func outputsOf(stack *v1.Stack, secret *corev1.Secret) (decide.Outputs, error) {
-	var seen decide.Outputs
-	switch {
-	case secret == nil:
-		seen.Stale = true
-	case !metav1.IsControlledBy(secret, stack):
-		seen.Blocked = foreignMessage(secret)
-	default:
-		written, err := isWritten(stack, secret)
-		if err != nil {
-			return seen, err
-		}
-		seen.Stale = !written
-	}
-	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && stands(told.Failure, stack, secret) {
-		seen.Fault = told.Failure.Message
-		if told.Failure.RetryAt != nil {
-			seen.RetryAt = told.Failure.RetryAt.Time
-		}
-	}
-	return seen, nil
-}
-
-// stands reports whether a failed write would fail again: neither the spec nor the Secret
-// has changed.
-func stands(failure *v1.OutputsFailure, stack *v1.Stack, secret *corev1.Secret) bool {
-	return failure.Generation == stack.Generation && (failure.Secret == nil || *failure.Secret == outputs.Identity(secret))
-}
-
-func foreignMessage(secret *corev1.Secret) string {
-	owner := "does not belong to this Stack"
-	if by := metav1.GetControllerOf(secret); by != nil {
-		owner = fmt.Sprintf("belongs to %s %s", by.Kind, by.Name)
-	}
-	return fmt.Sprintf("The outputs cannot be written: Secret %s/%s %s. Delete it, or set another spec.writeOutputsToSecret.name",
-		secret.Namespace, secret.Name, owner)
-}
-
-// isWritten reports whether the Secret has what was last written to it, and that is what
-// the spec asks for. Additional labels and annotations do no harm.
-func isWritten(stack *v1.Stack, secret *corev1.Secret) (bool, error) {
-	want, told := stack.Spec.WriteOutputsToSecret, stack.Status.OutputsSecret
-	if told == nil || told.Name != want.Name || told.Digest == "" {
-		return false, nil
-	}
-	digest, err := outputs.Digest(secret, *want)
-	return digest == told.Digest && outputs.IsLabelled(secret, *want), err
-}
-
-// outputsAwaited reports that the outputs of the last update are not in their Secret yet.
-func outputsAwaited(stack *v1.Stack) bool {
-	told := stack.Status.OutputsSecret
-	return writesOutputs(stack) && (told == nil || told.Digest == "" || told.Failure != nil)
-}
-
-// returnsOutputs reports whether the outputs of the run belong in the Secret.
-func returnsOutputs(stack *v1.Stack, record *v1.RunStatus, result *run.Result) bool {
-	kind := run.KindOfRecord(record)
-	return kind.ReadsOutputs && (!kind.Reconciles || result.Outcome == run.Succeeded) && writesOutputs(stack) && stack.DeletionTimestamp.IsZero()
-}
-
-// outputsUnwritten is the status after a run whose outputs were not written.
-func outputsUnwritten(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.OutputsSecretStatus {
-	switch {
-	case !returnsOutputs(stack, record, result):
-		return stack.Status.OutputsSecret
-	case !run.KindOfRecord(record).Reconciles && result.Outcome.Effect().Fails:
-		return outputsUnreadable(stack, record, result)
-	}
-	return outputsUnread(stack)
-}
-
-// outputsUnread is the status while the outputs are still to be written. A Secret that
-// exists has those of an earlier update.
-func outputsUnread(stack *v1.Stack) *v1.OutputsSecretStatus {
-	name := stack.Spec.WriteOutputsToSecret.Name
-	if told := stack.Status.OutputsSecret; told != nil {
-		name = cmp.Or(told.Name, name)
-	}
-	return &v1.OutputsSecretStatus{Name: name}
-}
-
-// outputsFailed is the status when the outputs could not be read or written. A zero
-// retryAt means that a retry cannot help.
-func outputsFailed(stack *v1.Stack, message string, generation int64, retryAt time.Time) *v1.OutputsSecretStatus {
-	failed := outputsUnread(stack)
-	failed.Failure = &v1.OutputsFailure{Message: "The outputs cannot be written: " + message, Generation: generation}
-	if !retryAt.IsZero() {
-		failed.Failure.RetryAt = &metav1.Time{Time: retryAt}
-	}
-	return failed
-}
-
-// outputsUnreadable is the status when the outputs could not be read.
-func outputsUnreadable(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.OutputsSecretStatus {
-	failures := int64(1)
-	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && told.Failure.Generation == record.Generation {
-		failures += told.Failure.Failures
-	}
-	wait := decide.OutputsRetry(result.Outcome, failures, stack.GetRetryInterval())
-	failed := outputsFailed(stack, cmp.Or(result.Message, string(result.Outcome)), record.Generation, result.EndedAt.Add(wait))
-	failed.Failure.Failures = failures
-	return failed
-}
-
-// outputsRefused is the status when the write to the Secret, which may be nil, was
-// refused.
-func outputsRefused(stack *v1.Stack, message string, secret *corev1.Secret, now time.Time) *v1.OutputsSecretStatus {
-	failed := outputsFailed(stack, message, stack.Generation, now.Add(stack.GetRetryInterval()))
-	identity := outputs.Identity(secret)
-	failed.Failure.Secret = &identity
-	return failed
-}
-
-// markApplied marks a Stack whose last update has succeeded. It is Ready only once its
-// outputs can be read.
-func markApplied(stack *v1.Stack, revision, originRevision string) {
-	told := stack.Status.OutputsSecret
-	switch {
-	case !outputsAwaited(stack):
-		markInSync(stack, revision, originRevision)
-	case told != nil && told.Failure != nil:
-		markFailed(stack, v1.OutputsFailedReason, told.Failure.Message)
-	default:
-		markWaiting(stack, fmt.Sprintf("Applied revision %s; its outputs are yet to be written to Secret %s",
-			revision, stack.Spec.WriteOutputsToSecret.Name))
-	}
-}
-
-// absorbOutputs sets the conditions after a run that has read outputs. That run changed
-// nothing, and does not count as the last update.
-func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
-	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
-	markEnded(stack, record, "Read the outputs of revision "+revision, func() { markApplied(stack, revision, origin) })
 }

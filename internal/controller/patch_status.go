@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // patchStatus applies the change to the status, and writes it with optimistic locking if
@@ -28,11 +29,12 @@ func (r *StackReconciler) patchStatus(ctx context.Context, stack *v1.Stack, chan
 	if equality.Semantic.DeepEqual(before.Status, stack.Status) {
 		return nil
 	}
+	stackstatus.SetTransitionTimes(stack, r.Now())
 	patch, err := statusPatch(before, stack)
 	if err != nil {
 		return err
 	}
-	if isKnownNotKept(before) && before.Status.Run == nil && stack.Status.Run != nil {
+	if stackstatus.IsKnownNotKept(before) && before.Status.Run == nil && stack.Status.Run != nil {
 		// The conditions would announce each attempt as a run. A dry run that fails
 		// proves nothing: a webhook may take none.
 		tried, err := r.sendStatus(ctx, stack, patch, client.DryRunAll)

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // force requests a forced run, as flux reconcile --force does.
@@ -82,13 +83,6 @@ func TestARequestOutlivesALateWithdrawal(t *testing.T) {
 	w.mustReconcile()
 	w.expectForcedRun(g, "it has not begun")
 	w.expectDone(g)
-}
-
-func TestARefusedRecoveryLeavesNoPendingRun(t *testing.T) {
-	g := NewWithT(t)
-	stack := stackWithRun(v1.OperationRecover)
-	withdrawRun(stack)
-	g.Expect(stack.Status.RunPending).To(BeFalse(), "or what was interrupted would be run again without the wait")
 }
 
 func TestARefreshIsPendingUntilARunSucceeds(t *testing.T) {
@@ -245,12 +239,12 @@ func TestARequestThatMeetsAProblemLeavesNothingToDestroy(t *testing.T) {
 	w.runner.end(id, run.ArtifactFailed, "no luck")
 	w.runner.results[id].Project = run.Project{}
 	w.mustReconcile()
-	g.Expect(neverRan(w.stack())).To(BeTrue())
+	g.Expect(stackstatus.NeverRan(w.stack())).To(BeTrue())
 	from.err = source.ErrNotReady
 	w.edit(force("x"))
 	w.mustReconcile()
-	g.Expect(neverRan(w.stack())).To(BeTrue())
-	g.Expect(updatedElsewhere(w.stack())).To(BeFalse())
+	g.Expect(stackstatus.NeverRan(w.stack())).To(BeTrue())
+	g.Expect(stackstatus.MustExist(w.stack())).To(BeFalse())
 }
 
 func TestARequestLeavesNoPendingRunOnASuspendedStack(t *testing.T) {

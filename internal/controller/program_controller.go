@@ -26,6 +26,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=programs/status,verbs=patch
@@ -138,7 +139,7 @@ func markChecked(program *v1.Program, checked programs.Checked) {
 	program.Status.ObservedGeneration = program.Generation
 	program.Status.Digest = checked.Digest
 	if value, ok := meta.ReconcileAnnotationValue(program.Annotations); ok {
-		program.Status.SetLastHandledReconcileRequest(token(value))
+		program.Status.SetLastHandledReconcileRequest(stackstatus.RequestToken(value))
 	}
 	conditions.Delete(program, meta.ReconcilingCondition)
 	// Programs run on the controller's own machine, so one that reaches outside its

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // publisher writes what belongs to a Stack beside its status.
@@ -23,12 +24,12 @@ func (r *StackReconciler) publisher() publish.Publisher {
 
 // publish writes what a run leaves beside the status. Only the outputs may keep its end from
 // being absorbed: whoever waits for the Stack to be Ready reads them.
-func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (published, error) {
+func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) (stackstatus.Published, error) {
 	outputs, err := r.publishOutputs(ctx, stack, record, result)
 	if err != nil {
-		return published{}, err
+		return stackstatus.Published{}, err
 	}
-	return published{
+	return stackstatus.Published{
 		OutputsSecret: outputs,
 		Inventory:     r.publishInventory(ctx, stack, result),
 		RunLog:        r.publishLog(ctx, stack, record, result),
@@ -59,7 +60,7 @@ func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack
 	if now == nil || !r.unwritten.Has(key) || (before != nil && before.Message == now.Message) {
 		return
 	}
-	r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InventoryFailedReason, message: now.Message})
+	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.InventoryFailedReason, Message: now.Message})
 }
 
 // publishLog writes the log of a run whose pod will be gone, and returns its status. The

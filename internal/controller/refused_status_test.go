@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // refusing makes the API server refuse each status that contains one of the texts.
@@ -93,7 +94,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 			g.Expect(stack.Status.Interrupted).To(HaveLen(map[run.Outcome]int{run.Failed: 1}[tt.outcome]))
 			g.Expect(stack.Status.Outputs).To(BeEmpty())
 			g.Expect(w.runner.results).To(BeEmpty(), "it is forgotten")
-			g.Expect(neverRan(stack)).To(BeFalse(), "there may be something to destroy")
+			g.Expect(stackstatus.NeverRan(stack)).To(BeFalse(), "there may be something to destroy")
 			if tt.creates == 12 {
 				g.Expect(stack.Status.ProjectInfo.Backend).To(Equal("file:///backend"), "no word, but where the stack is")
 			}

@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 const (
@@ -90,7 +91,7 @@ func (r *StackReconciler) writeRef(ctx context.Context, ref run.Ref) error {
 	case run.Running:
 		return r.patchStatus(ctx, stack, func() {
 			r.addFindings(stack)
-			markLeft(stack)
+			stackstatus.MarkLeftInFlight(stack)
 		})
 	case run.Ended:
 		// Log with the keys of a reconcile, by which flux logs finds a Stack.

@@ -24,6 +24,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=stacks,verbs=get;list;watch;patch
@@ -152,10 +153,10 @@ func (r *StackReconciler) actFailed(ctx context.Context, stack *v1.Stack, decisi
 	case errors.As(err, &notKept):
 		return r.reportNotKept(ctx, stack, notKept)
 	case isTooLarge(err):
-		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: v1.InvalidSpecReason,
-			message: "The object is too large for its status to be written: move large values of spec.config into the program"})
+		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.InvalidSpecReason,
+			Message: "The object is too large for its status to be written: move large values of spec.config into the program"})
 	case isRefused(err) && decision.Action == decide.Absorb:
-		r.announce(ctx, stack, notice{kind: corev1.EventTypeWarning, reason: statusRefusedReason, message: refusedText(err)})
+		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: stackstatus.StatusRefusedReason, Message: stackstatus.RefusedText(err)})
 	case apierrors.IsConflict(err):
 		// What was observed is stale. The predicates may drop the event of the newer
 		// object, so requeue.

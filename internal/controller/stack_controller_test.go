@@ -23,6 +23,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // These tests are about what is written when, and about the moments at which a write
@@ -139,7 +140,7 @@ func TestARefusedPreviewIsAskedForAgainWhenTheControllerEnds(t *testing.T) {
 	_, err := w.Reconcile(ctx, ctrl.Request{NamespacedName: key})
 	g.Expect(err).To(MatchError(run.ErrRefused))
 	g.Expect(w.stack().Status.Run).To(BeNil())
-	g.Expect(previewRequested(w.stack())).To(BeTrue())
+	g.Expect(stackstatus.PreviewRequested(w.stack())).To(BeTrue())
 }
 
 func TestARefusedStartIsWithdrawnOnceTheAPIServerIsBack(t *testing.T) {

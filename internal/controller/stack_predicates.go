@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // stackUpdated passes only updates of Stacks for which the function returns true.
@@ -49,14 +50,16 @@ func finalizerLostPredicate() predicate.Predicate {
 
 // runReleasedPredicate passes the annotation by which a person releases the recorded run.
 func runReleasedPredicate() predicate.Predicate {
-	return stackUpdated(func(before, after *v1.Stack) bool { return isReleased(after) && !isReleased(before) })
+	return stackUpdated(func(before, after *v1.Stack) bool {
+		return stackstatus.IsReleased(after) && !stackstatus.IsReleased(before)
+	})
 }
 
 // runCancelledPredicate passes a new request to cancel the recorded run.
 func runCancelledPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
-		asked := cancelAsked(after, after.Status.Run)
-		return asked != "" && asked != cancelAsked(before, after.Status.Run)
+		asked := stackstatus.CancelAsked(after, after.Status.Run)
+		return asked != "" && asked != stackstatus.CancelAsked(before, after.Status.Run)
 	})
 }
 
@@ -65,7 +68,7 @@ func runCancelledPredicate() predicate.Predicate {
 func previewRequestedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		value, ok := after.Annotations[v1.PreviewRequestAnnotation]
-		return (ok || previewWaits(after) || (after.Status.Run != nil && run.KindOfRecord(after.Status.Run).OnRequest)) && value != before.Annotations[v1.PreviewRequestAnnotation]
+		return (ok || stackstatus.PreviewWaits(after) || (after.Status.Run != nil && run.KindOfRecord(after.Status.Run).OnRequest)) && value != before.Annotations[v1.PreviewRequestAnnotation]
 	})
 }
 

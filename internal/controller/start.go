@@ -16,6 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // withdrawalPatience bounds the last status write of a controller that shuts down.
@@ -38,7 +39,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
 		}
 		// The runner wakes the Stack.
-		return r.patchStatus(ctx, stack, func() { markQueued(stack, which.request, r.waitingForSlot(stack)) })
+		return r.patchStatus(ctx, stack, func() { stackstatus.MarkQueued(stack, which.request, r.waitingForSlot(stack)) })
 	}
 	started := false
 	defer func() {
@@ -54,11 +55,11 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
 	if err := r.patchStatus(ctx, stack, func() {
 		if which.kind.InConditions {
-			takeOn(stack) // before the record, which has the request that it answers
+			stackstatus.AcknowledgeRequests(stack) // before the record, which has the request that it answers
 		}
 		record := r.record(stack, seen, todo)
 		record.PreviewRequest = which.request
-		recordRun(stack, record)
+		stackstatus.RecordRun(stack, record)
 	}); err != nil {
 		return err
 	}
@@ -68,15 +69,6 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	err = r.startRecorded(ctx, stack, todo)
 	started = err == nil
 	return err
-}
-
-// markQueued marks a run that waits for a slot.
-func markQueued(stack *v1.Stack, previewRequest, why string) {
-	if previewRequest != "" {
-		stack.Status.Preview = &v1.PreviewStatus{Request: previewRequest, Message: why}
-		return
-	}
-	markWaiting(stack, why)
 }
 
 // giveBack gives back the slot of a run that did not start. After a conflict, the Stack is
@@ -101,7 +93,7 @@ func (r *StackReconciler) startRecorded(ctx context.Context, stack *v1.Stack, to
 	// preview for failed.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawalPatience)
 	defer cancel()
-	return errors.Join(err, r.patchStatus(last, stack, func() { withdrawRun(stack) }))
+	return errors.Join(err, r.patchStatus(last, stack, func() { stackstatus.DropRecord(stack) }))
 }
 
 // record returns what the status says about a run, from before it starts.

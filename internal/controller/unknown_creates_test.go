@@ -5,8 +5,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -105,15 +103,4 @@ func TestAnUnknownCreationOfARunThatIsLeftIsNamed(t *testing.T) {
 	g.Expect(w.WriteAll(context.Background(), refTo(id))).To(Succeed())
 	g.Expect(w.stack().Status.UnknownCreates).To(Equal([]string{"urn:a"}))
 	g.Expect(w.stack().Status.Run).NotTo(BeNil())
-}
-
-func TestTheStatusNamesOnlyAsManyCreationsAsFit(t *testing.T) {
-	g := NewWithT(t)
-	stack, long := &v1.Stack{}, strings.Repeat("x", 1000)
-	for i := range 2000 {
-		addUnknownCreates(stack, []string{fmt.Sprintf("urn-%d-%s", i, long)})
-	}
-	told := stack.Status.UnknownCreates
-	g.Expect(len(told)).To(And(BeNumerically(">", 400), BeNumerically("<", 600)))
-	g.Expect(told).To(ContainElement("urn-0-"+long), "nothing that was named is taken back")
 }

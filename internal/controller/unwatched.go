@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // unwatched handles a Stack that is not in the cache. Either it was deleted, or its
@@ -61,7 +62,7 @@ func (r *StackReconciler) handOver(ctx context.Context, stack *v1.Stack) error {
 		return r.absorb(ctx, stack, result)
 	case run.Unknown:
 		// The start was refused, and the record could not be withdrawn.
-		return r.patchStatus(ctx, stack, func() { withdrawRun(stack) })
+		return r.patchStatus(ctx, stack, func() { stackstatus.DropRecord(stack) })
 	}
 	return nil
 }

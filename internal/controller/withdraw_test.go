@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 func TestAnEditEndsARunThatNoPodHasStarted(t *testing.T) {
@@ -59,7 +60,7 @@ func TestAPreviewThatNoPodHasStartedIsWithdrawnOnceNobodyAsksForIt(t *testing.T)
 			w.edit(asksForPreview(request))
 			w.mustReconcile()
 			id := w.stack().Status.Run.ID
-			g.Expect(w.stack().Status.Run.PreviewRequest).To(Equal(token(request)))
+			g.Expect(w.stack().Status.Run.PreviewRequest).To(Equal(stackstatus.RequestToken(request)))
 
 			w.edit(func(s *v1.Stack) {
 				s.Spec.RetryInterval, s.Generation = &metav1.Duration{Duration: time.Hour}, s.Generation+1

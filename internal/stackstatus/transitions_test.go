@@ -1,12 +1,13 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	. "github.com/onsi/gomega"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -44,7 +44,7 @@ func TestTransitions(t *testing.T) {
 	at, before := slices.Collect(bytes.Lines(table)), slices.Collect(bytes.Lines(want))
 	for i := range min(len(at), len(before)) {
 		if !bytes.Equal(at[i], before[i]) {
-			t.Fatalf("line %d of %s differs (go test ./internal/controller -run TestTransitions -update, and look at git diff)\nwas: %s\nis:  %s",
+			t.Fatalf("line %d of %s differs (go test ./internal/stackstatus -run TestTransitions -update, and look at git diff)\nwas: %s\nis:  %s",
 				i+1, golden, before[i], at[i])
 		}
 	}
@@ -57,7 +57,7 @@ const transitionsIntro = `# What becomes of a status: for each status before and
 # that have them from an earlier status before too are only listed. $reason is the reason of
 # the outcome (first table). Texts are numbered, and listed at the end: only that list changes
 # with their wording. Times of conditions are left out.
-# go test ./internal/controller -run TestTransitions -update writes this file.
+# go test ./internal/stackstatus -run TestTransitions -update writes this file.
 `
 
 func transitions() []byte {
@@ -143,17 +143,17 @@ func startRun(stack *v1.Stack, kind kindOfRun, id, digest string) {
 	if kind.onRequest {
 		record.PreviewRequest = "please"
 	} else {
-		takeOn(stack)
+		AcknowledgeRequests(stack)
 	}
-	recordRun(stack, record)
+	RecordRun(stack, record)
 }
 
 // nextDecision decides with the same inputs as the run that has ended.
 func nextDecision(stack *v1.Stack) decide.Decision {
-	seen := observation(stack, started.Add(20*time.Second))
+	seen := Observation(stack, started.Add(20*time.Second))
 	seen.Digest, seen.HasFinalizer = "sha256:new", true
-	if writesOutputs(stack) && !seen.Deleting {
-		seen.Outputs, _ = outputsOf(stack, nil)
+	if WritesOutputs(stack) && !seen.Deleting {
+		seen.Outputs, _ = ObserveOutputs(stack, nil)
 	}
 	return decide.Next(seen)
 }

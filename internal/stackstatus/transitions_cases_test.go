@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"encoding/json"
@@ -89,34 +89,34 @@ func ended(kind kindOfRun, outcome run.Outcome) func(*v1.Stack) {
 		s.Status.Run.Generation = 3
 		early := ofRun(outcome)
 		early.StartedAt, early.EndedAt = started.Add(-time.Hour), started.Add(-time.Hour+14*time.Second)
-		absorbResult(s, early)
+		AbsorbResult(s, early)
 	}
 }
 
 func lost(kind kindOfRun) func(*v1.Stack) {
 	return func(s *v1.Stack) {
 		startRun(s, kind, "earlier", "sha256:inputs")
-		loseRun(s, "The controller is gone", started.Add(-time.Minute))
+		MarkInterrupted(s, "The controller is gone", started.Add(-time.Minute))
 	}
 }
 
 func missed(s *v1.Stack) {
 	startRun(s, update, "earlier", "sha256:new")
 	record := *s.Status.Run
-	absorbResult(s, sortGone(s, &record, ofRun(run.ArtifactGone)))
+	AbsorbResult(s, ClassifyArtifactGone(s, &record, ofRun(run.ArtifactGone)))
 }
 
 func unknown(s *v1.Stack) {
 	startRun(s, update, "earlier", "sha256:inputs")
 	result := ofRun(run.Failed)
 	result.UnknownCreates = []string{"urn:b"}
-	absorbResult(s, result)
+	AbsorbResult(s, result)
 }
 
 func calledOff(s *v1.Stack) {
 	startRun(s, update, "earlier", "sha256:inputs")
 	s.Status.Run.Cancel = v1.CancelGently
-	absorbResult(s, ofRun(run.Cancelled))
+	AbsorbResult(s, ofRun(run.Cancelled))
 }
 
 func requestRun(s *v1.Stack) {
@@ -131,7 +131,7 @@ func requestPreview(s *v1.Stack) {
 func writeOutputs(s *v1.Stack) { s.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "outputs"} }
 
 func unwrittenOutputs(s *v1.Stack) {
-	s.Status.OutputsSecret = outputsFailed(s, "no rights", s.Generation, started.Add(time.Minute))
+	s.Status.OutputsSecret = OutputsFailed(s, "no rights", s.Generation, started.Add(time.Minute))
 	s.Status.OutputsSecret.Failure.Failures = 2
 }
 
@@ -150,13 +150,13 @@ type wayToEnd struct {
 	name    string
 	outcome run.Outcome
 	kinds   []v1.Operation
-	do      func(*v1.Stack) *notice
+	do      func(*v1.Stack) *Event
 }
 
 func waysToEnd() []wayToEnd {
 	var ways []wayToEnd
 	add := func(name string, outcome run.Outcome, change func(*v1.Stack, *run.Result), kinds ...v1.Operation) {
-		ways = append(ways, wayToEnd{name, outcome, kinds, func(s *v1.Stack) *notice {
+		ways = append(ways, wayToEnd{name, outcome, kinds, func(s *v1.Stack) *Event {
 			result := ofRun(outcome)
 			change(s, result)
 			return absorbAll(s, result)
@@ -187,20 +187,20 @@ func waysToEnd() []wayToEnd {
 	add("failed, edited meanwhile", run.Failed, func(s *v1.Stack, _ *run.Result) { s.Generation++ })
 	add("failed, edited and suspended meanwhile", run.Failed, func(s *v1.Stack, _ *run.Result) { s.Generation++; s.Spec.Suspend = true })
 	return append(ways,
-		wayToEnd{"lost", "", nil, func(s *v1.Stack) *notice {
-			loseRun(s, "The controller is gone", started.Add(15*time.Second))
+		wayToEnd{"lost", "", nil, func(s *v1.Stack) *Event {
+			MarkInterrupted(s, "The controller is gone", started.Add(15*time.Second))
 			return nil
 		}},
-		wayToEnd{"lost, to be stopped", "", nil, func(s *v1.Stack) *notice {
+		wayToEnd{"lost, to be stopped", "", nil, func(s *v1.Stack) *Event {
 			s.Status.Run.Cancel = v1.CancelNow
-			loseRun(s, "The controller is gone", started.Add(15*time.Second))
+			MarkInterrupted(s, "The controller is gone", started.Add(15*time.Second))
 			return nil
 		}},
-		wayToEnd{"withdrawn", "", nil, func(s *v1.Stack) *notice { withdrawRun(s); return nil }},
-		wayToEnd{"left at shutdown", "", nil, func(s *v1.Stack) *notice { markLeft(s); return nil }},
-		wayToEnd{"held elsewhere", "", nil, func(s *v1.Stack) *notice { markHeldElsewhere(s, heldText(s)); return nil }},
-		wayToEnd{"in progress", "", nil, func(s *v1.Stack) *notice {
-			markProgress(s, run.Progress{Done: run.Changes{Created: 1}, InFlight: 2}, started.Add(15*time.Second))
+		wayToEnd{"withdrawn", "", nil, func(s *v1.Stack) *Event { DropRecord(s); return nil }},
+		wayToEnd{"left at shutdown", "", nil, func(s *v1.Stack) *Event { MarkLeftInFlight(s); return nil }},
+		wayToEnd{"held elsewhere", "", nil, func(s *v1.Stack) *Event { MarkHeldElsewhere(s, HeldText(s)); return nil }},
+		wayToEnd{"in progress", "", nil, func(s *v1.Stack) *Event {
+			MarkProgress(s, run.Progress{Done: run.Changes{Created: 1}, InFlight: 2}, started.Add(15*time.Second))
 			return nil
 		}},
 	)
@@ -222,13 +222,13 @@ func ofRun(outcome run.Outcome) *run.Result {
 }
 
 // absorbAll absorbs a result as the reconciler does, and returns the event, if there is one.
-func absorbAll(s *v1.Stack, result *run.Result) *notice {
+func absorbAll(s *v1.Stack, result *run.Result) *Event {
 	record := *s.Status.Run
-	result = sortGone(s, &record, result)
-	absorb(s, result, published{OutputsSecret: outputsUnwritten(s, &record, result), Preview: previewAfter(s, &record, result)})
+	result = ClassifyArtifactGone(s, &record, result)
+	Absorb(s, result, Published{OutputsSecret: OutputsUnwritten(s, &record, result), Preview: PreviewAfter(s, &record, result)})
 	if !run.KindOfRecord(&record).Reconciles {
 		return nil
 	}
-	event := endEvent(s, record, result)
+	event := EndEvent(s, record, result)
 	return &event
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"time"
@@ -10,15 +10,15 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// noteHistory adds the end of a run to the history.
-func noteHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result, reason string) {
+// addHistory adds the end of a run to the history.
+func addHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result, reason string) {
 	took := result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond)
 	stack.Status.History.Upsert(historyDigest(record), result.EndedAt, took, reason, historyMetadata(record, result))
 }
 
-// noteLost adds a run whose end nobody saw to the history. Its duration is unknown, but
+// addInterruptedHistory adds a run whose end nobody saw to the history. Its duration is unknown, but
 // no longer than until it was given up.
-func noteLost(stack *v1.Stack, record *v1.RunStatus, now time.Time) {
+func addInterruptedHistory(stack *v1.Stack, record *v1.RunStatus, now time.Time) {
 	took := max(0, now.Sub(record.StartedAt.Time)).Round(time.Millisecond) // clocks differ
 	stack.Status.History.Upsert(historyDigest(record), now, took, v1.RunInterruptedReason, historyMetadata(record, &run.Result{}))
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"bytes"
@@ -19,11 +19,11 @@ import (
 // minutes.
 const maxOutputDepth = 100
 
-// shownOutputs returns the outputs as the status shows them. The author of the program
+// ShownOutputs returns the outputs as the status shows them. The author of the program
 // controls them and, if runs are Jobs, the whole result: an output that the API server
 // rejects would block the Stack forever. One that is null is left out: the API server
 // drops it.
-func shownOutputs(result *run.Result) map[string]apiextensionsv1.JSON {
+func ShownOutputs(result *run.Result) map[string]apiextensionsv1.JSON {
 	shown := make(map[string]apiextensionsv1.JSON, len(result.Outputs))
 	for name, value := range result.Outputs {
 		if string(bytes.TrimSpace(value)) == "null" {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"fmt"
@@ -16,13 +16,13 @@ import (
 // maxForgotten bounds the names in an event, whose message is limited to 1024 bytes.
 const maxForgotten = 700
 
-// forgottenEvent names the creations of unknown outcome that were forgotten, as the spec
+// ForgottenEvent names the creations of unknown outcome that were forgotten, as the spec
 // demands. Nothing else in the cluster names them any more.
-func forgottenEvent(urns []string) notice {
-	return notice{
-		kind:   corev1.EventTypeWarning,
-		reason: v1.PendingOperationsReason,
-		message: fmt.Sprintf("Forgot these creations of unknown outcome, as spec.pendingCreates is Clear; what exists of them is outside "+
+func ForgottenEvent(urns []string) Event {
+	return Event{
+		Type:   corev1.EventTypeWarning,
+		Reason: v1.PendingOperationsReason,
+		Message: fmt.Sprintf("Forgot these creations of unknown outcome, as spec.pendingCreates is Clear; what exists of them is outside "+
 			"of the stack, and is to be looked for at its provider: %s", someURNs(urns)),
 	}
 }
@@ -51,9 +51,9 @@ func wayOut(stack *v1.Stack) string {
 	return ". To let this Stack go without having recovered from the interrupted run, set spec.suspend to true"
 }
 
-// leftEvents announce what a released Stack leaves behind.
-func leftEvents(stack *v1.Stack, seen decide.Observation) []notice {
-	var left []notice
+// LeftEvents announce what a released Stack leaves behind.
+func LeftEvents(stack *v1.Stack, seen decide.Observation) []Event {
+	var left []Event
 	if lost := stack.Status.Interrupted; len(lost) > 0 {
 		why := ""
 		if seen.Problem != nil {
@@ -64,12 +64,12 @@ func leftEvents(stack *v1.Stack, seen decide.Observation) []notice {
 			// It names what is open, where the status does not.
 			why = "; the last recovery failed: " + strings.TrimSuffix(last.Message, wayOut(stack))
 		}
-		left = append(left, notice{kind: corev1.EventTypeWarning, reason: v1.RunInterruptedReason, message: fmt.Sprintf(
+		left = append(left, Event{Type: corev1.EventTypeWarning, Reason: v1.RunInterruptedReason, Message: fmt.Sprintf(
 			"The Stack was let go without having recovered from run %s, which was interrupted: stack %s may be left locked, "+
 				"with operations in flight in its state%s", lost[0].ID, stack.Spec.Stack, why)})
 	}
 	if urns := stack.Status.UnknownCreates; len(urns) > 0 {
-		left = append(left, notice{kind: corev1.EventTypeWarning, reason: v1.PendingOperationsReason, message: "The Stack was let go. " +
+		left = append(left, Event{Type: corev1.EventTypeWarning, Reason: v1.PendingOperationsReason, Message: "The Stack was let go. " +
 			"It is not known whether these resources were created; look for them at their provider: " + someURNs(urns)})
 	}
 	return left

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"encoding/json"
@@ -114,11 +114,11 @@ func (t *texts) text(name string, value any, reason string) string {
 	return fmt.Sprint(value)
 }
 
-func (t *texts) event(e *notice, reason string) string {
+func (t *texts) event(e *Event, reason string) string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf(" | %s %s(%s)", e.kind, hideReason(e.reason, reason), t.number(e.message, reason))
+	return fmt.Sprintf(" | %s %s(%s)", e.Type, hideReason(e.Reason, reason), t.number(e.Message, reason))
 }
 
 // next describes the next decision, unless a run is in flight.

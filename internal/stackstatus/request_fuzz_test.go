@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"slices"
@@ -25,13 +25,13 @@ func FuzzRequests(f *testing.F) {
 		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
 			meta.ReconcileRequestAnnotation: reconcile, meta.ForceRequestAnnotation: force, v1.ReconcileRequestAnnotation: operator,
 		}}}
-		stack.Status.LastHandledReconcileAt = token(handled)
-		asked, forces := requested(stack), forced(stack)
-		if want := token(reconcile) != token(handled) || operator != ""; asked != want || (forces && !asked) {
+		stack.Status.LastHandledReconcileAt = RequestToken(handled)
+		asked, forces := Requested(stack), ForceRequested(stack)
+		if want := RequestToken(reconcile) != RequestToken(handled) || operator != ""; asked != want || (forces && !asked) {
 			t.Errorf("requested %v, forced %v", asked, forces)
 		}
-		takeOn(stack)
-		if requested(stack) || forced(stack) {
+		AcknowledgeRequests(stack)
+		if Requested(stack) || ForceRequested(stack) {
 			t.Error("what was taken on is asked for again")
 		}
 		if stack.Status.RunPending != asked || stack.Status.RefreshPending != forces {
@@ -65,7 +65,7 @@ func FuzzAbsorb(f *testing.F) {
 			result := resultFrom(in, at)
 			before := stack.DeepCopy()
 			stack.Status.Run = record
-			absorbResult(stack, result)
+			AbsorbResult(stack, result)
 			checkAbsorbed(t, before, stack, record, result)
 		}
 	})

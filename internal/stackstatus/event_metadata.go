@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // Metadata keys of our own, next to those of Flux.
@@ -23,13 +22,13 @@ const (
 	permalinkKey = "permalink"
 )
 
-// eventMetadata returns the metadata of an event for notification-controller, which drops
+// Metadata returns the metadata of an event for notification-controller, which drops
 // keys that do not start with the API group of the object.
 //
 // Each event has a revision: commit status providers handle all failures, and one without
 // a revision only reaches the log of the Alert.
-func eventMetadata(stack *v1.Stack, e notice) map[string]string {
-	revision, originRevision := e.revision, e.originRevision
+func Metadata(stack *v1.Stack, e Event) map[string]string {
+	revision, originRevision := e.Revision, e.OriginRevision
 	if revision == "" {
 		revision, originRevision = knownRevision(stack)
 	}
@@ -43,13 +42,13 @@ func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 	set(eventv1.MetaOriginRevisionKey, originRevision)
 	set(eventv1.MetaTokenKey, eventToken(stack, e))
 	set(stackKey, stack.Spec.Stack)
-	set(permalinkKey, e.permalink)
-	if e.commitStatus {
+	set(permalinkKey, e.Permalink)
+	if e.CommitStatus {
 		set(eventv1.MetaCommitStatusKey, eventv1.MetaCommitStatusUpdateValue)
 	}
 	for key, count := range map[string]int{
-		"created": e.changes.Created, "updated": e.changes.Updated, "replaced": e.changes.Replaced, "deleted": e.changes.Deleted,
-		"retained": e.changes.Retained,
+		"created": e.Changes.Created, "updated": e.Changes.Updated, "replaced": e.Changes.Replaced, "deleted": e.Changes.Deleted,
+		"retained": e.Changes.Retained,
 	} {
 		if count > 0 {
 			set(key, strconv.Itoa(count))
@@ -66,10 +65,10 @@ func eventMetadata(stack *v1.Stack, e notice) map[string]string {
 // A failure that repeats while nothing succeeds and nobody edits the Stack is such a
 // duplicate, and keeps its token. After a failed run, or before the first, only a run can
 // succeed.
-func eventToken(stack *v1.Stack, e notice) string {
+func eventToken(stack *v1.Stack, e Event) string {
 	last := stack.Status.LastUpdate
 	unbroken := last == nil || last.State == v1.UpdateFailed
-	if e.kind != corev1.EventTypeWarning || !unbroken {
+	if e.Type != corev1.EventTypeWarning || !unbroken {
 		return stack.ResourceVersion
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", stack.Generation, lastSuccess(stack)))
@@ -100,9 +99,4 @@ func knownRevision(stack *v1.Stack) (revision, originRevision string) {
 		}
 	}
 	return attempted, ""
-}
-
-// isChanged reports whether anything but unchanged resources was counted, or may have been.
-func isChanged(c run.Changes) bool {
-	return c.Created+c.Updated+c.Replaced+c.Deleted+c.Retained > 0 || c.Unknown
 }

@@ -1,41 +1,34 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// The functions in this file absorb the result of a run into the status of its Stack.
-// Like those of status.go, they modify only the object.
-
-// published is what was written of a result beside the status.
-type published struct {
+// Published is what was written of a result beside the status.
+type Published struct {
 	OutputsSecret *v1.OutputsSecretStatus
 	Inventory     *v1.InventoryStatus
 	RunLog        *v1.RunLogStatus
 	Preview       *v1.PreviewStatus
 }
 
-// absorb absorbs the result of the recorded run into the status, with what was published of
+// Absorb absorbs the result of the recorded run into the status, with what was published of
 // it, and drops the record.
-func absorb(stack *v1.Stack, result *run.Result, beside published) {
+func Absorb(stack *v1.Stack, result *run.Result, beside Published) {
 	stack.Status.OutputsSecret, stack.Status.Inventory = beside.OutputsSecret, beside.Inventory
 	stack.Status.RunLog, stack.Status.Preview = beside.RunLog, beside.Preview
-	absorbResult(stack, result)
+	AbsorbResult(stack, result)
 }
 
-func absorbResult(stack *v1.Stack, result *run.Result) {
+func AbsorbResult(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
 	kind := run.KindOfRecord(record)
 	stack.Status.Run = nil
@@ -58,8 +51,8 @@ func absorbResult(stack *v1.Stack, result *run.Result) {
 	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
 		reason = v1.CancelRequestedReason
 	}
-	countAnew(stack, record)
-	noteHistory(stack, record, result, reason)
+	resetFailuresOnChange(stack, record)
+	addHistory(stack, record, result, reason)
 	if result.Outcome == run.Succeeded {
 		absorbSuccess(stack, record, result)
 		return
@@ -74,7 +67,7 @@ func absorbResult(stack *v1.Stack, result *run.Result) {
 	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	if result.Interrupted {
-		interrupt(stack, record, result.EndedAt)
+		addInterrupted(stack, record, result.EndedAt)
 	}
 	markEnded(stack, record, endedText(record, reason), func() { markRunFailed(stack, reason, result.Message) })
 }
@@ -82,15 +75,15 @@ func absorbResult(stack *v1.Stack, result *run.Result) {
 // markRunFailed marks how a run failed, or that it came too late for its artifact.
 func markRunFailed(stack *v1.Stack, reason, message string) {
 	if reason == v1.ArtifactGoneReason {
-		markFetching(stack, reason, message)
+		MarkFetching(stack, reason, message)
 		return
 	}
-	markFailed(stack, reason, message)
+	MarkFailed(stack, reason, message)
 }
 
-// sortGone returns the result of a run whose artifact was gone, either as a failure or as a
+// ClassifyArtifactGone returns the result of a run whose artifact was gone, either as a failure or as a
 // run that came too late.
-func sortGone(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
+func ClassifyArtifactGone(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
 	if result.Outcome != run.ArtifactGone || !run.KindOfRecord(record).Reconciles {
 		return result
 	}
@@ -107,9 +100,9 @@ func endedText(record *v1.RunStatus, reason string) string {
 	return fmt.Sprintf("Run %s (%s) ended with %s", record.ID, record.Operation, reason)
 }
 
-// countAnew resets the number of failures if the inputs or the spec of the run differ
+// resetFailuresOnChange resets the number of failures if the inputs or the spec of the run differ
 // from those of the last. A recovery does not count as a run of inputs.
-func countAnew(stack *v1.Stack, record *v1.RunStatus) {
+func resetFailuresOnChange(stack *v1.Stack, record *v1.RunStatus) {
 	last := stack.Status.LastUpdate
 	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
 	if record.Operation == v1.OperationDestroy && last != nil && last.Type == v1.UpdateTypeDestroy {
@@ -127,7 +120,7 @@ func countAnew(stack *v1.Stack, record *v1.RunStatus) {
 
 // attemptedDigest is empty for a destroy: with a digest, a destroy that was stopped
 // before it knew the project would prove that no run ever got as far as Pulumi
-// (neverRan).
+// (NeverRan).
 func attemptedDigest(record *v1.RunStatus) string {
 	if record.Operation == v1.OperationDestroy {
 		return ""
@@ -135,60 +128,10 @@ func attemptedDigest(record *v1.RunStatus) string {
 	return record.Digest
 }
 
-// absorbFacts records what a run has found out about the stack. A preview is skipped: its
-// changes were not made, and knowing the project does not mean that this Stack ever
-// created anything to destroy.
-func absorbFacts(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	absorbProject(stack, result)
-	if result.Outputs != nil || result.OutputsMissed {
-		stack.Status.Outputs = shownOutputs(result)
-	}
-	switch {
-	case record.Operation == v1.OperationRecover || !hasCounted(stack, result):
-	case result.Changes.Unknown:
-		stack.Status.Resources = nil
-	default:
-		stack.Status.Resources = &v1.ResourcesStatus{Total: int32(total(result.Changes)), ResourceChanges: changes(result.Changes)}
-	}
-}
-
-// absorbProject records the project and the backend of the stack. A run that did not get
-// as far as finding the stack keeps the known backend.
-func absorbProject(stack *v1.Stack, result *run.Result) {
-	if result.Backend != "" || result.Outcome == run.Succeeded {
-		foundStack(stack)
-	}
-	if result.Project.Name == "" {
-		return
-	}
-	info := &v1.ProjectInfo{Name: result.Project.Name, Runtime: result.Project.Runtime, Backend: result.Backend}
-	if before := stack.Status.ProjectInfo; before != nil {
-		info.Backend = cmp.Or(info.Backend, before.Backend)
-		info.UpdatedElsewhere, info.LockedElsewhere = before.UpdatedElsewhere, before.LockedElsewhere
-	}
-	noteLock(info, result)
-	stack.Status.ProjectInfo = info
-}
-
-// hasCounted is false for a run that did not get as far as counting resources. The
-// previous count still holds.
-func hasCounted(stack *v1.Stack, result *run.Result) bool {
-	if result.Outcome != run.Succeeded && result.Changes == (run.Changes{}) && stack.Status.Resources != nil {
-		return false
-	}
-	switch result.Outcome.Effect().Counted {
-	case run.CountedIfAny:
-		return result.Changes != (run.Changes{})
-	case run.CountedNever:
-		return false
-	}
-	return true
-}
-
 // absorbRecovery absorbs the result of a recovery. It ran no inputs, so those run next.
 func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	countAnew(stack, record)
-	noteHistory(stack, record, result, recoveryReason(stack, record, result))
+	resetFailuresOnChange(stack, record)
+	addHistory(stack, record, result, recoveryReason(stack, record, result))
 	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
 		absorbCancelled(stack, record, result)
 		return
@@ -199,7 +142,7 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 			stack.Status.Failures++
 		}
 		if result.Interrupted {
-			interrupt(stack, record, result.EndedAt)
+			addInterrupted(stack, record, result.EndedAt)
 		}
 		reason, message := result.Outcome.Reason(run.KindOfRecord(record)), result.Message+wayOut(stack)
 		setLastUpdate(stack, record, v1.UpdateFailed, reason, message, result.EndedAt)
@@ -211,10 +154,10 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		// not on how often its recovery failed.
 		stack.Status.Failures = stack.Status.Interrupted[0].Failures
 	}
-	noteDestroyed(stack, result)
+	recordDestroyed(stack, result)
 	stack.Status.Interrupted = nil
 	setLastUpdate(stack, record, v1.UpdateSucceeded, "", interruptedMessage(stack.Status.LastUpdate), result.EndedAt)
-	markWaiting(stack, "Recovered from an interrupted run")
+	MarkWaiting(stack, "Recovered from an interrupted run")
 }
 
 // interruptedMessage returns how the run failed that was recovered from, if it told that: one
@@ -226,22 +169,13 @@ func interruptedMessage(last *v1.LastUpdate) string {
 	return last.Message
 }
 
-// unknownCreates returns the creations of unknown outcome after a run. Only a recovery,
-// which knows those of earlier runs, can remove any.
-func unknownCreates(stack *v1.Stack, record *v1.RunStatus, result *run.Result) []string {
-	if record.Operation == v1.OperationRecover && result.Outcome == run.Succeeded {
-		return result.UnknownCreates
-	}
-	return unionOf(stack.Status.UnknownCreates, result.UnknownCreates)
-}
-
 func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.Failures = 0
 	setLastUpdate(stack, record, v1.UpdateSucceeded, "", strings.Join(result.Warnings, "; "), result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	stack.Status.RefreshPending = false // while it is set, every run refreshes
 	if record.Operation == v1.OperationDestroy {
-		markWaiting(stack, "Destroyed; letting go of the object")
+		MarkWaiting(stack, "Destroyed; letting go of the object")
 		return
 	}
 	if record.Operation == v1.OperationPreview {
@@ -252,7 +186,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.LastAppliedRevision = record.Revision
 	stack.Status.LastAppliedOriginRevision = record.OriginRevision
 	markEnded(stack, record, "Applied revision "+record.Revision, func() {
-		markApplied(stack, record.Revision, record.OriginRevision)
+		MarkApplied(stack, record.Revision, record.OriginRevision)
 	})
 }
 
@@ -270,7 +204,7 @@ func markEnded(stack *v1.Stack, record *v1.RunStatus, ended string, mark func())
 		mark()
 		stack.Generation = current
 	default:
-		markWaiting(stack, fmt.Sprintf("%s at generation %d; generation %d is next", ended, record.Generation, current))
+		MarkWaiting(stack, fmt.Sprintf("%s at generation %d; generation %d is next", ended, record.Generation, current))
 	}
 }
 
@@ -279,58 +213,5 @@ func markEnded(stack *v1.Stack, record *v1.RunStatus, ended string, mark func())
 func absorbPreview(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	message := previewText(record.Revision, result.Changes)
 	stack.Status.LastUpdate.Message = message
-	markEnded(stack, record, message, func() { markPreviewed(stack, message) })
-}
-
-func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, reason, message string, at time.Time) {
-	kind := run.KindOfRecord(record)
-	commit := gitCommit(record.Revision, record.OriginRevision)
-	last := &v1.LastUpdate{
-		Generation:          record.Generation,
-		Digest:              record.Digest,
-		ReconcileRequest:    stack.Status.ObservedReconcileRequest,
-		Name:                record.ID,
-		Type:                kind.UpdateType,
-		State:               state,
-		Reason:              reason,
-		Message:             message,
-		LastAttemptedCommit: commit,
-		LastResyncTime:      &metav1.Time{Time: at},
-	}
-	if state == v1.UpdateSucceeded && kind.ChangesResources {
-		last.LastSuccessfulCommit = commit
-	} else if before := stack.Status.LastUpdate; before != nil {
-		last.LastSuccessfulCommit = before.LastSuccessfulCommit
-	}
-	stack.Status.LastUpdate = last
-}
-
-// gitCommit returns the git commit that a revision names, such as main@sha1:<40 hex>, or
-// that of the origin that an artifact was built from. Other revisions name none: sha256
-// is the digest of an OCI artifact or a bucket, unless it has the pointer that git gives.
-func gitCommit(revisions ...string) string {
-	const sha1Hex = 40
-	for _, revision := range revisions {
-		_, digest, _ := strings.Cut(revision, "sha1:")
-		if len(digest) == sha1Hex {
-			return digest
-		}
-	}
-	return ""
-}
-
-func changes(c run.Changes) v1.ResourceChanges {
-	return v1.ResourceChanges{
-		Created:  int32(c.Created),
-		Updated:  int32(c.Updated),
-		Deleted:  int32(c.Deleted),
-		Replaced: int32(c.Replaced),
-		Retained: int32(c.Retained),
-		Same:     int32(c.Same),
-	}
-}
-
-// total returns how many resources there are after the changes.
-func total(c run.Changes) int {
-	return c.Created + c.Updated + c.Replaced + c.Same
+	markEnded(stack, record, message, func() { MarkPreviewed(stack, message) })
 }

@@ -1,13 +1,30 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package stackstatus
 
 import (
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
+
+// AddFound adds where the run has found the stack.
+func AddFound(stack *v1.Stack, found run.Found) {
+	if found.Backend != "" {
+		absorbProject(stack, &run.Result{Project: found.Project, Backend: found.Backend})
+	}
+	stack.Status.Run.Emptied = stack.Status.Run.Emptied || found.Emptied
+}
+
+// HasFound reports whether the status has what the run has found.
+func HasFound(stack *v1.Stack, found run.Found) bool {
+	info := stack.Status.ProjectInfo
+	isNoted := found.Project.Name == "" || found.Backend == "" ||
+		info != nil && info.Name == found.Project.Name && info.Runtime == found.Project.Runtime && info.Backend == found.Backend
+	return isNoted && (stack.Status.Run.Emptied || !found.Emptied)
+}
 
 // A creation whose provider has died is in no state: only the events of its run name it.
 // The status names it as soon as they do, and not only with the result, since the run may
@@ -19,9 +36,9 @@ import (
 // takes 1.5 MiB, and the result, which is bounded too, needs room next to them.
 const maxUnknownCreates = 512 << 10
 
-// addUnknownCreates adds creations to the status while there is room: a program that
+// AddUnknownCreates adds creations to the status while there is room: a program that
 // writes to the Secret of its own run can report more and more.
-func addUnknownCreates(stack *v1.Stack, urns []string) {
+func AddUnknownCreates(stack *v1.Stack, urns []string) {
 	if len(urns) == 0 {
 		return
 	}

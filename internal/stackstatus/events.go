@@ -1,0 +1,126 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// EndEvent describes how a run ended.
+func EndEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) Event {
+	last := stack.Status.CancelledRun
+	if last == nil || last.ID != record.ID {
+		return runEvent(record, result)
+	}
+	// A warning, to git forges as well: the revision is not applied.
+	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
+	return Event{
+		Type: corev1.EventTypeWarning, Reason: v1.CancelRequestedReason, Message: fmt.Sprintf("%s (after %s)", last.Message, took),
+		Revision: record.Revision, OriginRevision: record.OriginRevision, Permalink: result.Permalink, Changes: result.Changes,
+	}
+}
+
+// Event is an event for people, or for a git forge.
+type Event struct {
+	Type, Reason, Message string
+	// revision and originRevision default to the last known ones.
+	Revision, OriginRevision string
+	// permalink and changes are those of a run.
+	Permalink string
+	Changes   run.Changes
+	// commitStatus is for git forges, and for Providers that pass on every event.
+	CommitStatus bool
+}
+
+// Readiness is whether a Stack is Ready, and at which revision: the applied one and the
+// attempted one, which a preview does not apply.
+type Readiness struct {
+	Ready                              bool
+	revision, originRevision, lookedAt string
+}
+
+func ReadinessOf(stack *v1.Stack) Readiness {
+	return Readiness{apimeta.IsStatusConditionTrue(stack.Status.Conditions, meta.ReadyCondition), stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision, stack.Status.LastAttemptedRevision}
+}
+
+// HasCommits reports whether the revisions of the Stack can be commits, or come from some.
+// notification-controller would report that it finds none in those of others.
+func HasCommits(spec *v1.StackSpec) bool {
+	return spec.ProgramRef == nil && (spec.FluxSource == nil || spec.FluxSource.SourceRef.Kind != "Bucket")
+}
+
+// runEvent describes how a run ended. A run without changes is a trace, which is a
+// Kubernetes Event but goes to no Alert: a resync would otherwise alert at each interval.
+func runEvent(record v1.RunStatus, result *run.Result) Event {
+	kind := run.KindOfRecord(&record)
+	e := Event{
+		Type:           corev1.EventTypeNormal,
+		Reason:         result.Outcome.Reason(kind),
+		Revision:       record.Revision,
+		OriginRevision: record.OriginRevision,
+		Permalink:      result.Permalink,
+		Changes:        result.Changes,
+	}
+	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
+	name := kind.Title
+	if result.Outcome == run.Succeeded {
+		switch {
+		case !kind.RunsInputs:
+			// Only the run that follows shows whether the revision is good.
+			e.Reason = meta.ProgressingReason
+		case kind.Program == run.ProgramAlways && !isChanged(result.Changes):
+			e.Type = eventv1.EventTypeTrace
+		}
+	}
+	if result.Outcome == run.Succeeded && kind.Previews {
+		e.Message = fmt.Sprintf("%s, in %s", previewText(record.Revision, result.Changes), took) + warningsText(result)
+		return e
+	}
+	if result.Outcome == run.Succeeded {
+		e.Message = fmt.Sprintf("%s succeeded: %s in %s", name, changesText(result.Changes), took)
+		if result.LeftOut > 0 {
+			e.Message += fmt.Sprintf("; %d outputs are too big, or too many, for the status", result.LeftOut)
+		}
+		if result.OutputsMissed {
+			e.Message += "; its outputs are not known, as some of Pulumi's events could not be read"
+		}
+		e.Message += warningsText(result)
+		return e
+	}
+	if result.Outcome == run.Cancelled {
+		// It did not fail, and runs again. The reason keeps the shutdown of the
+		// controller from raising alerts and from reaching git forges, which ignore it.
+		e.Reason = meta.ProgressingReason
+		e.Message = fmt.Sprintf("%s was stopped after %s: %s", name, took, result.Message)
+		return e
+	}
+	if result.Outcome == run.ArtifactGone {
+		// Nothing was tried of this revision: no alert, and no failure at the forge.
+		e.Type = eventv1.EventTypeTrace
+		e.Message = fmt.Sprintf("%s was not begun: %s", name, result.Message)
+		return e
+	}
+	// The duration is left out: it would make each retry of the same failure a new
+	// message.
+	e.Type = corev1.EventTypeWarning
+	e.Message = fmt.Sprintf("%s failed: %s", name, result.Message)
+	return e
+}
+
+func warningsText(result *run.Result) string {
+	if len(result.Warnings) == 0 {
+		return ""
+	}
+	return ". Warning: " + strings.Join(result.Warnings, "; ")
+}

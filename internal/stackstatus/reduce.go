@@ -1,0 +1,80 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	// maxToldRefusal bounds the quoted reason for a refused write, in bytes.
+	maxRefusal = 500
+	// maxFewCreates is how many creations of unknown outcome are named if the API server
+	// accepts no more: one is enough to keep the next run from creating them again.
+	maxFewCreates = 10
+)
+
+// WithoutOutputs returns the result without anything that may be large. The outputs are
+// in the state.
+func WithoutOutputs(result *run.Result, _ error) *run.Result {
+	small := *result
+	if result.Outputs == nil {
+		return &small
+	}
+	small.LeftOut += len(result.Outputs)
+	small.Outputs = map[string]json.RawMessage{}
+	return &small
+}
+
+// WithoutDetails returns only what has to be known of the run, and why the rest is missing.
+func WithoutDetails(result *run.Result, why error) *run.Result {
+	return &run.Result{
+		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
+		Project: result.Project, Backend: result.Backend, Changes: result.Changes,
+		Message:   "What the run has told is left out, as the API server did not take it: " + bounded.Text(why.Error(), maxRefusal),
+		StartedAt: result.StartedAt, EndedAt: result.EndedAt,
+	}
+}
+
+// WithoutReason returns nothing that came from outside, except a few of the creations of
+// unknown outcome. The times are this controller's too.
+func WithoutReason(result *run.Result, began, now time.Time) *run.Result {
+	small := &run.Result{
+		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
+		Changes: result.Changes, StartedAt: began, EndedAt: now,
+	}
+	small.Message = "What the run has told is left out, as the API server did not take it: the log of the controller says why"
+	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {
+		small.UnknownCreates = small.UnknownCreates[:maxFewCreates]
+		small.Message += fmt.Sprintf(", and names %d more creations of unknown outcome", left)
+	}
+	return small
+}
+
+// RecordLeftOut sets the message of a run that succeeded, which otherwise has none. That a
+// run has found its stack is never left out: there may be something to destroy (NeverRan).
+func RecordLeftOut(stack *v1.Stack, record *v1.RunStatus, result, told *run.Result) {
+	if result.Backend != "" && stack.Status.ProjectInfo == nil {
+		stack.Status.ProjectInfo = &v1.ProjectInfo{}
+	}
+	if last := stack.Status.LastUpdate; last != nil && last.Name == record.ID && last.Message == "" {
+		last.Message = told.Message
+	}
+}
+
+// StatusRefusedReason is for events only: the status could not be written.
+const StatusRefusedReason = meta.FailedReason
+
+// RefusedText describes a status that cannot be written at all.
+func RefusedText(err error) string {
+	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + bounded.Text(err.Error(), maxRefusal)
+}
