@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Place is a directory of the run, and what a message has in its place.
-type Place struct{ Dir, As string }
+// PathAlias is a directory of the run, and what a message has in its place.
+type PathAlias struct{ Dir, As string }
 
 // Here is the program's own directory: paths within it are relative.
 const Here = "."

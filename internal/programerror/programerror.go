@@ -13,7 +13,7 @@ type Program struct {
 	// Runtime is its language, as in Pulumi.yaml.
 	Runtime string
 	// Places are the directories of the run, those within others first.
-	Places []Place
+	Places []PathAlias
 	// Memory is what its processes may use.
 	Memory Memory
 }

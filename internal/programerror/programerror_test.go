@@ -104,7 +104,7 @@ func TestMessage(t *testing.T) {
 }
 
 func TestPathsAreRelative(t *testing.T) {
-	p := Program{Places: []Place{
+	p := Program{Places: []PathAlias{
 		{"/data/runs/1/workspace/infra", Here}, {"/data/runs/1/workspace", ".."}, {"/data/runs/1/home", "~"}, {"/data/runs/1/tmp", Temp},
 	}}
 	for text, want := range map[string]string{

@@ -22,8 +22,8 @@ func markOf(runID string) string { return grammar.RunVariable + "=" + runID }
 // Alive counts the live processes of the run, whoever their parent is.
 func Alive(runID string) (int, error) { return process.CountMarked(markOf(runID)) }
 
-// awaitEnd returns when no process of the run is alive. A CLI that its guard has told
-// of the controller's death finishes what it has begun. It gets time for that, but not
+// awaitEnd returns when no process of the run is alive. A CLI that its guard has
+// interrupted after the controller's death finishes what it has begun. It gets time for that, but not
 // all of the time of the waiting run. Whatever is left after that is ended.
 func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) error {
 	grace := d.Grace.withDefaults()
@@ -33,7 +33,7 @@ func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) e
 		} else if gone {
 			break
 		}
-		say("Pulumi does not end by itself, and is told to stop")
+		say("Pulumi does not end by itself, and is interrupted")
 		if err := signalCLI(runID, syscall.SIGINT); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) e
 }
 
 // partOf bounds patience by a third of the time left. Waiting longer would end with the
-// run, and the next run would start waiting anew: a hanging process would never be told
+// run, and the next run would start waiting anew: a hanging process would never be asked
 // to stop.
 func partOf(ctx context.Context, patience time.Duration) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {

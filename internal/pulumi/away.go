@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// untouched tells whether the engine has not reached any resource other than the
+// untouched reports whether the engine has not reached any resource other than the
 // stack's own.
 func (e *events) untouched() bool {
 	return !e.reached && len(e.failedCreates) == 0

@@ -28,7 +28,7 @@ func maskerOf(r run.Run) *mask.Masker {
 // backend is the run's backend, as it may be shown.
 func (s *session) backend() string { return grammar.BackendOf(s.run) }
 
-// isElsewhere tells whether the stack was certainly last seen in another backend.
+// isElsewhere reports whether the stack was certainly last seen in another backend.
 func (s *session) isElsewhere() bool {
 	known := s.run.KnownBackend
 	return known != "" && grammar.IsOtherBackend(s.run, known)
@@ -37,7 +37,7 @@ func (s *session) isElsewhere() bool {
 // elsewhereText names the backend that has the stack, for a run that did not get as far
 // as looking for it: the backend now set may be a mistake.
 func (s *session) elsewhereText() string {
-	if !s.isElsewhere() || s.found || s.missed || s.installing {
+	if !s.isElsewhere() || s.stackFound || s.stackMissing || s.installing {
 		return ""
 	}
 	return fmt.Sprintf(" (the stack was last seen in another backend, %s)", s.run.KnownBackend)
@@ -48,7 +48,7 @@ func (s *session) elsewhereText() string {
 // was updated before has not gone by itself.
 func (s *session) missing() error {
 	switch {
-	case s.run.Operation == run.Destroy && s.toldFound.Emptied:
+	case s.run.Operation == run.Destroy && s.reportedFound.Emptied:
 		return nil // somebody else has removed it since
 	case s.isElsewhere():
 		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and all that it manages would be left behind: "+

@@ -36,8 +36,8 @@ func TestAReportedBackendIsNotMasked(t *testing.T) {
 		"postgres://u@db/x", "postgres://pulumi:pulumi@db/pulumi", "s3://bucket/dir?region=eu", "a:b@c",
 	} {
 		g := NewWithT(t)
-		told := grammar.BackendOf(run.Run{Backend: backend})
-		g.Expect(told).To(Equal(grammar.PublicBackend(backend)))
-		g.Expect(maskerOf(run.Run{Backend: backend}).Apply(told)).To(Equal(told))
+		reported := grammar.BackendOf(run.Run{Backend: backend})
+		g.Expect(reported).To(Equal(grammar.PublicBackend(backend)))
+		g.Expect(maskerOf(run.Run{Backend: backend}).Apply(reported)).To(Equal(reported))
 	}
 }

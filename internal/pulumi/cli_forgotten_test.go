@@ -28,7 +28,7 @@ func TestARecoveryReportsWhatItHasForgotten(t *testing.T) {
 	failing.Backend, failing.KnownBackend = "file://"+t.TempDir(), "file://"+l.backend
 	result := l.do(t.Context(), failing)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
-	l.Expect(result.UnknownCreates).To(Equal([]string{urn}), "the next one has to tell of it")
+	l.Expect(result.UnknownCreates).To(Equal([]string{urn}), "the next one has to report it")
 	l.Expect(result.Forgotten).To(BeEmpty())
 
 	recovery.ID += "-again"
@@ -54,7 +54,7 @@ func TestARecoveryReportsWhatTheStateHasForgotten(t *testing.T) {
 	recovery.Operation, recovery.ClearPendingCreates = run.Recover, true
 	result := l.do(t.Context(), recovery)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(result.Forgotten).To(BeEmpty(), "nobody has told of it before")
+	l.Expect(result.Forgotten).To(BeEmpty(), "nobody has reported it before")
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("lab:index:Thing::a")))
 	recovery.UnknownCreates = result.UnknownCreates
 	recovery.ID += "-again"

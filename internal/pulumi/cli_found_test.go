@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// told collects what runs find out.
-func (b beside) told() func() []run.Found {
+// reported collects what runs report of their stacks.
+func (b beside) reported() func() []run.Found {
 	var mu sync.Mutex
 	var all []run.Found
 	b.reports.found = func(_ context.Context, found run.Found) error {
@@ -43,14 +43,14 @@ func (b beside) lose() {
 func TestWhereTheStackIsIsToldBeforeAnythingIsMade(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
-	told, demo := b.told(), run.Project{Name: "demo", Runtime: "yaml"}
+	reported, demo := b.reported(), run.Project{Name: "demo", Runtime: "yaml"}
 	first := b.update(b.thing("value: x\n      hold: create"))
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	results := make(chan run.Result, 1)
 	go func() { results <- b.do(ctx, first) }()
 	b.begun()
-	b.Expect(told()).To(Equal([]run.Found{{Project: demo, Backend: "file://" + b.backend}}))
+	b.Expect(reported()).To(Equal([]run.Found{{Project: demo, Backend: "file://" + b.backend}}))
 	b.letGo()
 	var result run.Result
 	b.Eventually(results).Should(Receive(&result))
@@ -59,15 +59,15 @@ func TestWhereTheStackIsIsToldBeforeAnythingIsMade(t *testing.T) {
 	next := b.update(b.thing("value: y"))
 	next.Known, next.KnownBackend = result.Project, result.Backend
 	b.Expect(b.do(t.Context(), next).Outcome).To(Equal(run.Succeeded))
-	b.Expect(told()).To(HaveLen(1), "nothing is new")
+	b.Expect(reported()).To(HaveLen(1), "nothing is new")
 
 	moved := b.update(b.thing("value: y"))
 	moved.Known, moved.KnownBackend = result.Project, "file:///elsewhere"
 	b.Expect(b.do(t.Context(), moved).Outcome).To(Equal(run.Succeeded))
-	b.Expect(told()[1:]).To(Equal([]run.Found{{Project: demo, Backend: "file://" + b.backend}}))
+	b.Expect(reported()[1:]).To(Equal([]run.Found{{Project: demo, Backend: "file://" + b.backend}}))
 }
 
-// The files of the run alone tell the recovery which stack it was.
+// The files of the run alone say which stack it was.
 func TestARecoveryInABackendThatHasLostTheStackFails(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -104,14 +104,14 @@ func TestADestroyThatHadDeletedAllIsTakenForDone(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	made := b.given(b.thing("value: x"))
-	told := b.told()
+	reported := b.reported()
 	lost := b.destroy()
 	lost.Known, lost.KnownBackend = made.Project, made.Backend
 	result := b.do(t.Context(), lost)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(result.Emptied).To(BeTrue())
 	b.Expect(result.Changes.Deleted).To(Equal(made.Changes.Created))
-	b.Expect(told()).To(Equal([]run.Found{{Emptied: true}}))
+	b.Expect(reported()).To(Equal([]run.Found{{Emptied: true}}))
 
 	recovery := b.recovery(lost)
 	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
@@ -150,7 +150,7 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 	lost := b.update(b.thing("value: y\n      hold: update"))
 	b.killed(lost, "pulumi")
 	b.letGo()
-	told := b.told()
+	reported := b.reported()
 	moved := filepath.Join(t.TempDir(), "moved")
 	b.Expect(os.CopyFS(moved, os.DirFS(b.backend))).To(Succeed())
 	recover := func(from time.Time) run.Result {
@@ -167,8 +167,8 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 	b.Expect(recover(from).Outcome).To(Equal(run.Failed), "the state cannot be read")
 	b.Expect(os.Remove(moved + "/.pulumi/stacks")).To(Succeed())
 	b.Expect(os.Rename(moved+"/away", moved+"/.pulumi/stacks")).To(Succeed())
-	b.Expect(told()).To(Equal([]run.Found{{Project: made.Project, Backend: "file://" + moved}}), "the lock is gone now")
-	made.Backend = told()[0].Backend
+	b.Expect(reported()).To(Equal([]run.Found{{Project: made.Project, Backend: "file://" + moved}}), "the lock is gone now")
+	made.Backend = reported()[0].Backend
 	result := recover(from)
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(result.Backend).To(Equal("file://" + moved))

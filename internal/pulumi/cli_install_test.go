@@ -73,11 +73,11 @@ func TestTheDependenciesOfAProgramAreInstalledOnceForEachRun(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withLanguage()
 	var mu sync.Mutex
-	var told []run.Progress
+	var reported []run.Progress
 	l.reports.progress = func(progress run.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
-		told = append(told, progress)
+		reported = append(reported, progress)
 	}
 	dir, r := l.written(`{"things": ["a"]}`)
 	result := l.doWritten(t.Context(), dir, r)
@@ -87,8 +87,8 @@ func TestTheDependenciesOfAProgramAreInstalledOnceForEachRun(t *testing.T) {
 	l.Expect(l.things()).To(Equal(1))
 	l.Expect(l.saidLines()).To(ContainElements(installing, HavePrefix("installed the dependencies of the program in ")))
 	mu.Lock()
-	l.Expect(told[:3]).To(Equal([]run.Progress{{Waiting: installing}, {}, {Waiting: run.StartingProgram}}), "before the program is at work")
-	l.Expect(told[len(told)-1].Waiting).To(BeEmpty(), "and no longer")
+	l.Expect(reported[:3]).To(Equal([]run.Progress{{Waiting: installing}, {}, {Waiting: run.StartingProgram}}), "before the program is at work")
+	l.Expect(reported[len(reported)-1].Waiting).To(BeEmpty(), "and no longer")
 	mu.Unlock()
 
 	dir, r = l.written(`{"things": ["a"]}`)

@@ -264,7 +264,7 @@ func TestARecoveryAndARefreshCanRunTheProgram(t *testing.T) {
 	r.Interrupted = []run.Interrupted{{ID: "lost", Host: "gone"}}
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
-	l.Expect(result.Interrupted).To(BeTrue(), "the state does not tell any more what was in flight")
+	l.Expect(result.Interrupted).To(BeTrue(), "the state does not show any more what was in flight")
 	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))
 	r.Interrupted = append(r.Interrupted, run.Interrupted{ID: "lost-too", Operation: run.Recover, Host: "gone"})
 	r.Options.RunProgram = true

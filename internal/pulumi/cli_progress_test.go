@@ -17,7 +17,7 @@ func TestTheProgressOfARunIsReported(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()
 	var mu sync.Mutex
-	var told []run.Progress
+	var reported []run.Progress
 	r := l.update(fmt.Sprintf(`
 resources:
   prov: {type: "pulumi:providers:lab", defaultProvider: true, properties: {directory: %q}}
@@ -27,7 +27,7 @@ resources:
 	l.reports.progress = func(progress run.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
-		told = append(told, progress)
+		reported = append(reported, progress)
 	}
 	result := l.do(t.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
@@ -36,7 +36,7 @@ resources:
 	defer mu.Unlock()
 	// The provider's own entry counts as a resource, but is not an operation that takes
 	// time.
-	l.Expect(told).To(ContainElement(run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}), "while b is created")
-	l.Expect(told[len(told)-1]).To(Equal(run.Progress{Done: result.Changes}), "in the end")
-	l.Expect(len(told)).To(BeNumerically("<=", 8), "only what is new is told")
+	l.Expect(reported).To(ContainElement(run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}), "while b is created")
+	l.Expect(reported[len(reported)-1]).To(Equal(run.Progress{Done: result.Changes}), "in the end")
+	l.Expect(len(reported)).To(BeNumerically("<=", 8), "only what is new is reported")
 }

@@ -165,7 +165,7 @@ func TestARecoveryOfAStackThatIsNotThereWaitsForItsLocks(t *testing.T) {
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 }
 
-// Only a person can remove it, and has to be told which object it is.
+// Only a person can remove it, and has to know which object it is.
 func TestALockOfAStackThatIsNotThereIsNamed(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
@@ -338,7 +338,7 @@ func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
 
 	result = l.do(t.Context(), l.update(l.thing("failures: {create: \"context canceled\"}")))
 	l.Expect(result.Outcome).To(Equal(run.Failed), result.Message)
-	l.Expect(result.UnknownCreates).To(BeEmpty(), "nobody told it to")
+	l.Expect(result.UnknownCreates).To(BeEmpty(), "nobody asked for it")
 }
 
 // The script that stands in for the CLI fails if its PID was not noted before it

@@ -27,12 +27,12 @@ func TestConfigByTheNameOfAResourceDeletesNothing(t *testing.T) {
 	}{
 		"plain": {func(r *run.Run) { r.Config = map[string]json.RawMessage{"a": one} },
 			`config key "demo:a" is also the name of a resource of the program: Pulumi YAML would use the config value instead and delete the resource. Rename one of the two`},
-		"with the project": {func(r *run.Run) { r.Config = map[string]json.RawMessage{"demo:a": one} }, `config key "demo:a" is the name of a resource`},
-		"secret":           {func(r *run.Run) { r.Secrets = map[string]string{"a": "x"} }, `config key "demo:a" is the name of a resource`},
+		"with the project": {func(r *run.Run) { r.Config = map[string]json.RawMessage{"demo:a": one} }, `config key "demo:a" is also the name of a resource`},
+		"secret":           {func(r *run.Run) { r.Secrets = map[string]string{"a": "x"} }, `config key "demo:a" is also the name of a resource`},
 		"that only the CLI encrypts": {func(r *run.Run) {
 			r.Secrets, r.SecretsProvider = map[string]string{"demo:config:a": "x"}, "awskms://k"
-		}, `config key "demo:a" is the name of a resource`},
-		"of the Program": {func(r *run.Run) { r.Program.Config = map[string]any{"demo:a": "x"} }, `config key "demo:a" is the name of a resource`},
+		}, `config key "demo:a" is also the name of a resource`},
+		"of the Program": {func(r *run.Run) { r.Program.Config = map[string]any{"demo:a": "x"} }, `config key "demo:a" is also the name of a resource`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l.WithT = NewWithT(t)
@@ -82,7 +82,7 @@ func TestConfigOfASourceByTheNameOfAResourceIsRefused(t *testing.T) {
 			writeTree(t, dir.Workspace(), test.files)
 			_, err := (&Driver{Cache: t.TempDir()}).prepare(t.Context(), dir, artifactRun("/"))
 			if test.refused {
-				g.Expect(err).To(MatchError(ContainSubstring(`config key "demo:a" is the name of a resource of the program, too`)))
+				g.Expect(err).To(MatchError(ContainSubstring(`config key "demo:a" is also the name of a resource of the program, too`)))
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())

@@ -16,7 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// What a refresh finds is told by what the program would then do to the resource.
+// What a refresh finds is reported as what the program would then do to the resource.
 func TestThePreviewOfARefreshReportsWhatUndoesTheDrift(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()

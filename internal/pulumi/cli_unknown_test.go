@@ -53,25 +53,25 @@ resources:
 
 // hearing returns the reports of creations with unknown outcome.
 func (l *lab) hearing() <-chan []string {
-	told := make(chan []string, 10)
-	l.reports.unknownCreates = func(urns []string) { told <- urns }
-	return told
+	reported := make(chan []string, 10)
+	l.reports.unknownCreates = func(urns []string) { reported <- urns }
+	return reported
 }
 
 func TestAnUnknownCreationIsReportedDuringTheRun(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()
-	told := l.hearing()
+	reported := l.hearing()
 	results := l.start(t.Context(), l.update(l.twoProviders("delays: {afterCreate: 1h}", "hold: create")))
 	l.begin("b")
 	l.Expect(syscall.Kill(l.begin("a"), syscall.SIGKILL)).To(Succeed())
 	var result run.Result
-	l.Eventually(told).Should(Receive(ConsistOf(HaveSuffix("::a"))))
+	l.Eventually(reported).Should(Receive(ConsistOf(HaveSuffix("::a"))))
 	l.Expect(results).NotTo(Receive(), "b is still being created")
 	l.letGo()
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")), "the result says the same")
-	l.Expect(told).NotTo(Receive(), "once is enough")
+	l.Expect(reported).NotTo(Receive(), "once is enough")
 	l.Expect(l.state()).To(And(ContainSubstring("Thing::b"), Not(ContainSubstring("pending_operations"))))
 }
 
@@ -80,7 +80,7 @@ func TestAnUnknownCreationIsReportedDuringTheRun(t *testing.T) {
 func TestAnAbandonedCreationIsReportedWhileTheRunStops(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()
-	told := l.hearing()
+	reported := l.hearing()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	results := l.start(ctx, l.update(l.twoProviders("hang: create", "hold: create")))
@@ -88,7 +88,7 @@ func TestAnAbandonedCreationIsReportedWhileTheRunStops(t *testing.T) {
 	l.begin("b")
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
-	l.Eventually(told).Should(Receive(ConsistOf(HaveSuffix("::a"))))
+	l.Eventually(reported).Should(Receive(ConsistOf(HaveSuffix("::a"))))
 	l.letGo()
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")))
@@ -112,11 +112,11 @@ func TestASecretInAURNIsNotSeen(t *testing.T) {
 		t.Parallel()
 		b := newBeside(t)
 		b.withStack()
-		told := b.hearing()
+		reported := b.hearing()
 		lost := named(b, "delays: {create: 1h}")
 		result := b.killed(lost, "pulumi-resource")
 		b.Expect(result.UnknownCreates).To(Equal([]string{masked}))
-		b.Expect(told).To(Receive(Equal([]string{masked})))
+		b.Expect(reported).To(Receive(Equal([]string{masked})))
 
 		clearing := recovery(b, lost)
 		clearing.ClearPendingCreates, clearing.UnknownCreates = true, result.UnknownCreates
@@ -145,7 +145,7 @@ func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()
-	told := l.hearing()
+	reported := l.hearing()
 	// One after the other: after a failure the engine does not begin the rest.
 	for _, failure := range []string{`create: "rpc error: boom"`, `partialCreate: "error reading from server: EOF"`} {
 		result := l.do(t.Context(), l.update(l.thing("failures: {"+failure+"}")))
@@ -155,5 +155,5 @@ func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
 	l.Expect(l.state()).To(ContainSubstring("Thing::a"))
 	result := l.do(t.Context(), l.update(l.thing("value: x")))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(told).NotTo(Receive())
+	l.Expect(reported).NotTo(Receive())
 }

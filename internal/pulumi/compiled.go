@@ -22,13 +22,13 @@ func (s *session) keepCompiled(ctx context.Context) (exit, error) {
 		return exit{}, nil
 	}
 	s.say("previewing the update, to see whether the program that the compiler prints has lost its resources")
-	held := s.held
+	deferred := s.deferred
 	s.previewing = true
 	defer func() { s.previewing = false }()
 	last, err := s.withEvents(ctx, append([]string{"preview", "--refresh=false"}, targetFlags(s.run.Options)...)...)
 	last, err = s.compiled(last, err)
 	if s.checking = err != nil || last.code != 0; !s.checking {
-		s.held = held // the update reports the same diagnostics
+		s.deferred = deferred // the update reports the same diagnostics
 	}
 	return last, err
 }

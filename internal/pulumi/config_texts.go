@@ -149,7 +149,7 @@ func configDeclarations(text []byte) map[string]yaml.Node {
 	return found
 }
 
-// isReference tells whether a text is nothing but a reference, whose value may be of any
+// isReference reports whether a text is nothing but a reference, whose value may be of any
 // type.
 func isReference(text string) bool {
 	return strings.HasPrefix(text, "${") && strings.HasSuffix(text, "}") && strings.Count(text, "${") == 1

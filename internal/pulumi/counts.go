@@ -55,7 +55,7 @@ type effect struct {
 	fate fate
 }
 
-// oldKey tells a resource that is replaced from the new one, which has the same URN.
+// oldKey distinguishes a resource that is replaced from the new one, which has the same URN.
 func oldKey(event *stepEvent) string { return event.Metadata.URN + "::" + event.Metadata.Old.ID }
 
 // began counts components, whose steps change nothing but the state. Most have no other event.
@@ -197,34 +197,34 @@ func (c *counts) changes() run.Changes {
 
 func isCounted(event *stepEvent) bool { return isManaged(event.Metadata.Type, event.Metadata.URN) }
 
-// isCustom tells whether the resource is none of a component, and none that a provider shows
+// isCustom reports whether the resource is none of a component, and none that a provider shows
 // as a part of another (a view).
 func isCustom(event *stepEvent) bool {
 	before, after := event.Metadata.Old, event.Metadata.New
 	return (after != nil && after.Custom) || (before != nil && before.Custom)
 }
 
-// isRefreshed tells whether the event is what pulumi refresh has found, which it reports like
+// isRefreshed reports whether the event is what pulumi refresh has found, which it reports like
 // the step that would have that result.
 func isRefreshed(event *stepEvent) bool {
 	op := event.Metadata.Op
 	return !event.Metadata.Logical && (op == apitype.OpSame || op == apitype.OpUpdate || op == apitype.OpDelete)
 }
 
-// isSkipped tells whether the resource is one that would be created if it were a target.
+// isSkipped reports whether the resource is one that would be created if it were a target.
 func isSkipped(event *stepEvent) bool {
 	after := event.Metadata.New
 	return event.Metadata.Op == apitype.OpSame && after != nil && after.Custom && after.ID == ""
 }
 
-// isPartlyDone tells whether the resource exists, although the step has failed: it was created
+// isPartlyDone reports whether the resource exists, although the step has failed: it was created
 // or updated, and only did not become ready.
 func isPartlyDone(event *stepEvent) bool {
 	after := event.Metadata.New
 	return event.Status == resource.StatusPartialFailure && after != nil && after.ID != ""
 }
 
-// isRetained tells whether a deletion leaves the resource in place. By Pulumi's rule, the
+// isRetained reports whether a deletion leaves the resource in place. By Pulumi's rule, the
 // option counts as it is in the state, not as it is in the program.
 func isRetained(event *stepEvent) bool {
 	meta := event.Metadata

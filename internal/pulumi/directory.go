@@ -58,7 +58,7 @@ func (d Directory) Make() error {
 	return nil
 }
 
-// probe tells why the directory is not writable. Pulumi itself may end without a word
+// probe returns why the directory is not writable. Pulumi itself may end without a word
 // if it cannot write its output.
 func (d Directory) probe() error {
 	path := filepath.Join(string(d), "probe")

@@ -60,7 +60,7 @@ type stepEvent struct {
 		DetailedDiff map[string]struct{} `json:"detailedDiff"`
 		New          *stepState          `json:"new"`
 	} `json:"metadata"`
-	// Status of a failed operation tells whether it was partly done.
+	// Status of a failed operation says whether it was partly done.
 	Status resource.Status `json:"status"`
 }
 
@@ -81,9 +81,9 @@ type stepState struct {
 // events accumulates what the engine reports about one operation, line by line.
 type events struct {
 	mask *mask.Masker
-	// hold, if set, receives the diagnostics other than "info", which are logged later,
+	// deferLog, if set, receives the diagnostics other than "info", which are logged later,
 	// and whether each is an error or a warning.
-	hold func(l toldLine, warns bool)
+	deferLog func(l rawLine, warns bool)
 	// began and ended bound the time in which the engine is at work and takes a first
 	// signal as a request to stop.
 	began, ended bool
@@ -129,8 +129,8 @@ type events struct {
 // diagnostic is an error that the engine or the program reported.
 type diagnostic struct {
 	urn, text string
-	// told is the unmasked source of text.
-	told toldLine
+	// line is the unmasked source of text.
+	line rawLine
 	// raw is the text before masking, used to recognize the error: a secret may be any
 	// word. It is never shown.
 	raw string
@@ -171,7 +171,7 @@ func (e *events) read(line []byte) string {
 }
 
 func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
-	message := tell(event.Message)
+	message := newRawText(event.Message)
 	raw := tidy(message.raw)
 	if raw == "" || event.Severity == "debug" || event.Ephemeral {
 		return ""
@@ -193,24 +193,24 @@ func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
 		e.unsaved = true
 	}
 	if event.Severity == "error" || printed {
-		e.keepError(diagnostic{urn: event.URN, told: toldLine{text: message}, raw: raw, printed: printed})
+		e.keepError(diagnostic{urn: event.URN, line: rawLine{text: message}, raw: raw, printed: printed})
 	}
 	switch name := event.Severity; {
 	case name == "info":
-		return toldLine{urn: event.URN, text: message}.masked(e.mask)
+		return rawLine{urn: event.URN, text: message}.masked(e.mask)
 	case printed:
-		return e.later(toldLine{urn: event.URN, text: message}, isErrorLine(raw))
+		return e.logOrDefer(rawLine{urn: event.URN, text: message}, isErrorLine(raw))
 	default:
-		return e.later(toldLine{urn: event.URN, lead: name + ": ", text: message}, true)
+		return e.logOrDefer(rawLine{urn: event.URN, lead: name + ": ", text: message}, true)
 	}
 }
 
-// later returns the line to log now, or "" if it is held back.
-func (e *events) later(l toldLine, warns bool) string {
-	if e.hold == nil {
+// logOrDefer returns the line to log now, or "" if it is logged later.
+func (e *events) logOrDefer(l rawLine, warns bool) string {
+	if e.deferLog == nil {
 		return l.masked(e.mask)
 	}
-	e.hold(l, warns)
+	e.deferLog(l, warns)
 	return ""
 }
 
@@ -220,13 +220,13 @@ func (e *events) keepError(d diagnostic) {
 	if d.printed && !isErrorLine(d.sign()) {
 		if last := len(e.errors) - 1; last >= 0 && e.errors[last].printed && strings.HasPrefix(d.sign(), " ") {
 			kept := &e.errors[last]
-			kept.told.text = kept.told.text.and(d.told.text)
-			kept.text, kept.raw = kept.told.masked(e.mask), bounded.Text(kept.raw+"\n"+d.raw, maxMessage)
+			kept.line.text = kept.line.text.and(d.line.text)
+			kept.text, kept.raw = kept.line.masked(e.mask), bounded.Text(kept.raw+"\n"+d.raw, maxMessage)
 		}
 		return
 	}
 	if len(e.errors) < maxErrors {
-		d.text, d.raw = d.told.masked(e.mask), bounded.Text(d.raw, maxMessage)
+		d.text, d.raw = d.line.masked(e.mask), bounded.Text(d.raw, maxMessage)
 		e.errors = append(e.errors, d)
 	}
 }
@@ -234,17 +234,17 @@ func (e *events) keepError(d diagnostic) {
 // remask masks the errors again with all secrets known by now.
 func (e *events) remask() {
 	for n := range e.errors {
-		e.errors[n].text = e.errors[n].told.masked(e.mask)
+		e.errors[n].text = e.errors[n].line.masked(e.mask)
 	}
 }
 
 func (e *events) readPolicy(event *apitype.PolicyEvent) string {
-	text := toldLine{lead: fmt.Sprintf("policy %s of %s: ", event.PolicyName, event.PolicyPackName), text: tell(event.Message)}
+	text := rawLine{lead: fmt.Sprintf("policy %s of %s: ", event.PolicyName, event.PolicyPackName), text: newRawText(event.Message)}
 	if event.EnforcementLevel == "mandatory" {
-		e.keepError(diagnostic{urn: event.ResourceURN, told: text})
+		e.keepError(diagnostic{urn: event.ResourceURN, line: text})
 	}
 	text.urn = event.ResourceURN
-	return e.later(text, true)
+	return e.logOrDefer(text, true)
 }
 
 func (e *events) readStart(event *stepEvent) string {
@@ -287,7 +287,7 @@ func (e *events) isPlan(event *stepEvent) bool {
 	return e.preview && op != apitype.OpRead && op != apitype.OpRefresh
 }
 
-// isDefaultProvider tells whether the resource is a provider that the engine created by
+// isDefaultProvider reports whether the resource is a provider that the engine created by
 // itself. The engine's summary does not count these.
 func isDefaultProvider(typ, urn string) bool {
 	name := urn[strings.LastIndex(urn, "::")+1:]
@@ -318,7 +318,7 @@ func (e *events) noteChanged(event *stepEvent) {
 	}
 }
 
-// onlyProvidersChanged tells whether a refresh found only changed provider settings.
+// onlyProvidersChanged reports whether a refresh found only changed provider settings.
 // Those come from the program, for example with renewed credentials, and exist nowhere
 // else.
 func (e *events) onlyProvidersChanged() bool {
@@ -357,7 +357,7 @@ func step(event *stepEvent, what string) string {
 	return about(event.Metadata.URN, fmt.Sprintf("%s %s", event.Metadata.Op, what))
 }
 
-// isWork tells whether the step is a provider operation: an unchanged resource needs
+// isWork reports whether the step is a provider operation: an unchanged resource needs
 // none, and a component ends whenever the program says so.
 func isWork(event *stepEvent) bool {
 	return event.Metadata.Provider != "" && event.Metadata.Op != apitype.OpSame

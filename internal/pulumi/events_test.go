@@ -119,7 +119,7 @@ func TestDriftIsDistinguishedFromProviderSettings(t *testing.T) {
 		"a thing that is gone, and a default provider": {[]string{done("delete", thingURN), done("update", standard), summary(`"same":2,"delete":1`)}, false},
 		"a thing that was changed, and one":            {[]string{done("update", thingURN), done("update", standard), summary(`"same":2,"update":1`)}, false},
 		"a thing that was changed, and another":        {[]string{done("update", thingURN), done("update", explicit), summary(`"same":2,"update":2`)}, false},
-		"what the events do not tell of":               {[]string{done("update", standard), summary(`"same":2,"update":1`)}, false},
+		"what the events do not report":                {[]string{done("update", standard), summary(`"same":2,"update":1`)}, false},
 		"nothing that is known":                        {[]string{done("update", explicit)}, false},
 	} {
 		e := &events{mask: mask.New(nil)}

@@ -32,7 +32,7 @@ type command struct {
 	// capture, if set, receives stdout instead of the file. It is for a CLI that only
 	// reads, because such a CLI may die with this process.
 	capture io.Writer
-	// atOnce marks a call with nothing to finish when it is told to stop.
+	// atOnce marks a call with nothing to finish when it is asked to stop.
 	atOnce bool
 	// abort is closed when a stopping process must not wait for operations in flight.
 	abort <-chan struct{}
@@ -50,11 +50,11 @@ type exit struct {
 	signal string
 	// stdout and stderr are bounded.
 	stdout, stderr printed
-	// stopped is set if the process was told to stop.
+	// stopped is set if the process was asked to stop.
 	stopped bool
 }
 
-// byForce tells whether the process may have left its lock or operations in flight
+// byForce reports whether the process may have left its lock or operations in flight
 // behind. It does not when it ends by itself or after a single signal.
 func (e exit) byForce() bool {
 	return e.signal != "" || e.code == exitCancelled

@@ -34,13 +34,13 @@ func (s *session) failedProgram() programerror.Program {
 }
 
 // placesOf are the directories of a run whose program is within that directory of it.
-func placesOf(d Directory, within string) []programerror.Place {
+func placesOf(d Directory, within string) []programerror.PathAlias {
 	program := filepath.Join(string(d), within)
-	places := []programerror.Place{{Dir: program, As: programerror.Here}}
+	places := []programerror.PathAlias{{Dir: program, As: programerror.Here}}
 	if up, err := filepath.Rel(program, d.Workspace()); err == nil && up != programerror.Here {
-		places = append(places, programerror.Place{Dir: d.Workspace(), As: up})
+		places = append(places, programerror.PathAlias{Dir: d.Workspace(), As: up})
 	}
-	return append(places, programerror.Place{Dir: d.home(), As: "~"}, programerror.Place{Dir: d.temp(), As: programerror.Temp})
+	return append(places, programerror.PathAlias{Dir: d.home(), As: "~"}, programerror.PathAlias{Dir: d.temp(), As: programerror.Temp})
 }
 
 // withoutID replaces the ID of a run: the message of the next attempt is the same then,

@@ -33,13 +33,13 @@ type follower struct {
 	path   string
 	events *events
 	say    func(string)
-	// tell, if set, receives each change in progress.
-	tell func(run.Progress)
-	// tellUnknown, if set, receives the creations with unknown outcome as soon as there
+	// onProgress, if set, receives each change in progress.
+	onProgress func(run.Progress)
+	// onUnknownCreates, if set, receives the creations with unknown outcome as soon as there
 	// is one, and all of them again when there are more.
-	tellUnknown func(urns []string)
-	// tellBegun, if set, is called once the engine is at work.
-	tellBegun func()
+	onUnknownCreates func(urns []string)
+	// onBegun, if set, is called once the engine is at work.
+	onBegun func()
 	// stopCreating, if set, is called once the engine has warned of creations in flight.
 	stopCreating func()
 
@@ -49,11 +49,12 @@ type follower struct {
 	failed  bool
 	lines   lines
 	working atomic.Bool
-	// stopped is set if the process was told to stop.
+	// stopped is set if the process was asked to stop.
 	stopped atomic.Bool
-	told    run.Progress
-	// toldUnknown is how many creations were passed to tellUnknown.
-	toldUnknown int
+	// reported is the last progress that was passed to onProgress.
+	reported run.Progress
+	// reportedUnknown is how many creations were passed to onUnknownCreates.
+	reportedUnknown int
 }
 
 // interval is the time until the next poll.
@@ -74,26 +75,26 @@ func (f *follower) poll() {
 		f.failed, f.events.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}
-	if now := f.events.progress(); f.tell != nil && now != f.told {
-		f.told = now
-		f.tell(now)
+	if now := f.events.progress(); f.onProgress != nil && now != f.reported {
+		f.reported = now
+		f.onProgress(now)
 	}
-	if f.tellBegun != nil && f.events.began {
-		f.tellBegun()
-		f.tellBegun = nil
+	if f.onBegun != nil && f.events.began {
+		f.onBegun()
+		f.onBegun = nil
 	}
 	if f.stopCreating != nil && len(f.events.leftCreates) > 0 {
 		f.stopCreating()
 		f.stopCreating = nil
 	}
-	if f.tellUnknown == nil {
+	if f.onUnknownCreates == nil {
 		return
 	}
-	// The set only grows, so its size tells whether there are new ones.
-	if unknown := f.events.unknownCreates(f.stopped.Load()); len(unknown) > f.toldUnknown {
-		f.toldUnknown = len(unknown)
+	// The set only grows, so its size shows whether there are new ones.
+	if unknown := f.events.unknownCreates(f.stopped.Load()); len(unknown) > f.reportedUnknown {
+		f.reportedUnknown = len(unknown)
 		slices.Sort(unknown)
-		f.tellUnknown(unknown)
+		f.onUnknownCreates(unknown)
 	}
 }
 

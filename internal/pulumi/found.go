@@ -18,48 +18,48 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// isFound tells whether the backend has, or had, the stack. A run that is to inspect it
+// isFound reports whether the backend has, or had, the stack. A run that is to inspect it
 // first says so only afterwards, as it may have to inspect it again.
-func (s *session) isFound() bool { return s.found && s.isInspected() }
+func (s *session) isFound() bool { return s.stackFound && s.isInspected() }
 
 func (s *session) isInspected() bool { return !s.run.InspectFirst || s.inspected }
 
 // noteFound notes where the stack is, before anything is changed there, unless that is
 // known: a recovery that looked for another stack, or in another backend, would find
-// nothing to recover from, and leave what the run had done. The run goes on if the caller
-// cannot take that down, as its files have it.
+// nothing to recover from, and leave what the run had done. The run continues if that
+// cannot be reported, as its files have it.
 func (s *session) noteFound(ctx context.Context) error {
 	if s.run.Known.Name == s.project.Name && s.run.KnownBackend == s.backend() {
 		return nil
 	}
-	now := s.toldFound
+	now := s.reportedFound
 	now.Project, now.Backend = s.project, s.backend()
-	if now == s.toldFound {
+	if now == s.reportedFound {
 		return nil
 	}
 	if err := s.dir.writeFound(now); err != nil {
 		return err
 	}
-	s.toldFound = now
-	if err := s.tellFound(ctx, now); err != nil {
+	s.reportedFound = now
+	if err := s.reportFound(ctx, now); err != nil {
 		s.say("what the run has found is only in its files: " + err.Error())
 	}
 	return nil
 }
 
 // noteEmptied notes that a destroy has deleted every resource, so that the stack may be
-// gone for good. If the caller cannot take that down, the stack stays, for the next destroy
+// gone for good. If that cannot be reported, the stack stays, for the next destroy
 // to remove.
 func (s *session) noteEmptied(ctx context.Context) error {
-	now := s.toldFound
+	now := s.reportedFound
 	now.Emptied = true
 	if err := s.dir.writeFound(now); err != nil {
 		return err
 	}
-	if err := s.tellFound(ctx, now); err != nil {
+	if err := s.reportFound(ctx, now); err != nil {
 		return fmt.Errorf("every resource is deleted, but that cannot be noted, so that the stack itself is left for the next destroy: %w", err)
 	}
-	s.toldFound = now
+	s.reportedFound = now
 	return nil
 }
 
@@ -75,8 +75,8 @@ func (d Directory) writeFound(now run.Found) error {
 	return nil
 }
 
-// tellFound tells the caller, for a recovery that does not see the files.
-func (s *session) tellFound(ctx context.Context, now run.Found) error {
+// reportFound reports it, for a recovery that does not see the files.
+func (s *session) reportFound(ctx context.Context, now run.Found) error {
 	if s.run.Reporter == nil {
 		return nil
 	}

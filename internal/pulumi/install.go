@@ -116,7 +116,7 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 	}
 	s.installing = true
 	s.say(installing)
-	s.tell(run.Progress{Waiting: installing})
+	s.reportProgress(run.Progress{Waiting: installing})
 	begun := time.Now()
 	before := readLocks(root, seen)
 	last, err := s.bringDependencies(ctx, root, seen, plan)
@@ -132,7 +132,7 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 		how = "copied the dependencies of the program from a snapshot"
 	}
 	s.say(fmt.Sprintf("%s in %s", how, time.Since(begun).Round(100*time.Millisecond)))
-	s.tell(run.Progress{})
+	s.reportProgress(run.Progress{})
 	return last, nil
 }
 

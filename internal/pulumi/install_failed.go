@@ -23,9 +23,9 @@ const (
 	maxInstallText  = 600
 )
 
-// judgeInstall decides the outcome of a run that did not get beyond installing
+// outcomeOfInstall decides the outcome of a run that did not get beyond installing
 // dependencies. Nothing was changed, so there is nothing to recover, whatever ended it.
-func judgeInstall(e ending) (run.Outcome, string) {
+func outcomeOfInstall(e ending) (run.Outcome, string) {
 	switch {
 	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):
 		outcome, message := stopped(ending{cause: e.cause})

@@ -106,7 +106,7 @@ func readLock(path string) lockHolder {
 	return lockHolder{user: content.Username, host: content.Hostname, pid: content.PID, at: content.Timestamp}
 }
 
-// lockIsLeft tells whether only interrupted runs hold locks on the stack. It must be
+// lockIsLeft reports whether only interrupted runs hold locks on the stack. It must be
 // sure, because pulumi cancel removes all locks of a stack at once.
 func (s *session) lockIsLeft(message string) bool {
 	holders := lockHolders(message)
@@ -114,7 +114,7 @@ func (s *session) lockIsLeft(message string) bool {
 		!slices.ContainsFunc(holders, func(h lockHolder) bool { return !s.isOurs(h) })
 }
 
-// isOurs tells whether a lock provably belongs to one of the interrupted runs, whose
+// isOurs reports whether a lock provably belongs to one of the interrupted runs, whose
 // processes have all ended.
 func (s *session) isOurs(h lockHolder) bool {
 	here, err := os.Hostname()

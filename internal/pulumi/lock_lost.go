@@ -23,7 +23,7 @@ import (
 // that run's if this user made it on this host during the run, which had the stack to
 // itself, and no process that could have made it is alive.
 
-// isOfLostFiles tells whether a lock made on this host belongs to a run whose files are
+// isOfLostFiles reports whether a lock made on this host belongs to a run whose files are
 // lost. The caller has checked that its process is not seen alive.
 func (s *session) isOfLostFiles(h lockHolder, lost run.Interrupted) bool {
 	// Check the PID file: whoever stores the run's result recreates the directory.
@@ -53,7 +53,7 @@ const (
 	firstUTSNamespace = "uts:[4026531838]"
 )
 
-// seesItsHost tells whether this process sees all others that share its host name. A
+// seesItsHost reports whether this process sees all others that share its host name. A
 // container with hostNetwork has the name of its node but sees none of the node's
 // processes. A container with a host name of its own shares it with nobody.
 func seesItsHost() bool {
@@ -65,7 +65,7 @@ func seesItsHost() bool {
 	return err == nil && (pids == firstPIDNamespace || names != firstUTSNamespace)
 }
 
-// mayLiveWithin tells whether a process in a child PID namespace has that PID there. It
+// mayLiveWithin reports whether a process in a child PID namespace has that PID there. It
 // may have made the lock, because its host name may be the same.
 func (h lockHolder) mayLiveWithin() bool {
 	pids, err := process.All()

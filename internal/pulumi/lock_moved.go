@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// wasMoved tells whether a file backend is the one in which the interrupted run worked, at
+// wasMoved reports whether a file backend is the one in which the interrupted run worked, at
 // another place: that has no state any more, as far as it is known, and this has the lock of
 // the run, which a backup of another time does not have.
 func (s *session) wasMoved(lost run.Interrupted) bool {
@@ -33,14 +33,14 @@ func (s *session) wasMoved(lost run.Interrupted) bool {
 
 // mayBeGone is false for what is known to have the stack, and for what is no file backend. A
 // Secret may hide where the state was.
-func (s *session) mayBeGone(told string) bool {
-	if kept := keptIn(told); kept != "" {
+func (s *session) mayBeGone(reported string) bool {
+	if kept := keptIn(reported); kept != "" {
 		return !s.hasState(kept)
 	}
-	return grammar.IsHidden(told)
+	return grammar.IsHidden(reported)
 }
 
-// hasState tells whether a file backend has the state of the stack. A look at an empty
+// hasState reports whether a file backend has the state of the stack. A look at an empty
 // directory has left other files there.
 func (s *session) hasState(kept string) bool {
 	_, name, _ := strings.Cut(s.stack, "/") // without the organization
@@ -48,7 +48,7 @@ func (s *session) hasState(kept string) bool {
 	return exists(state) || exists(state+".gz")
 }
 
-// isDuring tells whether a lock was made during the run: a host has many runs.
+// isDuring reports whether a lock was made during the run: a host has many runs.
 func (h lockHolder) isDuring(lost run.Interrupted) bool {
 	return h.host == lost.Host && !lost.From.IsZero() && !lost.To.IsZero() && !h.at.Before(lost.From) && !h.at.After(lost.To)
 }

@@ -22,7 +22,7 @@ const (
 	startMargin = 5 * time.Second
 )
 
-// mayLive tells whether a live process may have made the lock; if in doubt, it may. A
+// mayLive reports whether a live process may have made the lock; if in doubt, it may. A
 // PID alone proves little: a restarted container reuses the PIDs of the one before, and
 // kill(2) also finds threads.
 func (h lockHolder) mayLive() bool {
@@ -39,7 +39,7 @@ func (h lockHolder) mayLive() bool {
 	return err != nil || h.at.IsZero() || !started.After(h.at.Add(startMargin))
 }
 
-// isThread tells whether the ID is that of a thread other than the main one, whose ID
+// isThread reports whether the ID is that of a thread other than the main one, whose ID
 // is the PID.
 func isThread(pid int) bool {
 	process, err := procfs.NewProc(pid)
@@ -50,7 +50,7 @@ func isThread(pid int) bool {
 	return err == nil && status.TGID != pid
 }
 
-// isZombie tells whether the process has ended and only waits to be reaped: kill(2)
+// isZombie reports whether the process has ended and only waits to be reaped: kill(2)
 // still finds it, and it still has a start time. A main thread that has ended while
 // others go on looks the same, but for the number of threads.
 func isZombie(pid int) bool {

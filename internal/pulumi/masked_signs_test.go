@@ -44,20 +44,20 @@ func TestASecretHidesNoOutcome(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		m := mask.New([]string{test.secret})
-		outcome, message := judge(ending{last: exit{code: 255, stderr: printed{process.Printed{Text: test.stderr}}}, stderr: m.Apply(test.stderr)})
+		outcome, message := outcomeOf(ending{last: exit{code: 255, stderr: printed{process.Printed{Text: test.stderr}}}, stderr: m.Apply(test.stderr)})
 		g.Expect(outcome).To(Equal(test.want), name)
 		g.Expect(message).NotTo(ContainSubstring(test.secret), name)
 	}
 	e := &events{mask: mask.New([]string{"random"})}
 	readAll(e, diagLine("error", "", "error: could not find latest version for provider random: connection refused"))
-	outcome, message := judge(ending{last: exit{code: 255}, events: *e})
+	outcome, message := outcomeOf(ending{last: exit{code: 255}, events: *e})
 	g := NewWithT(t)
 	g.Expect(outcome).To(Equal(run.RegistryUnavailable))
 	g.Expect(message).NotTo(ContainSubstring("random"))
 
 	e = &events{mask: mask.New([]string{"provider"})}
 	readAll(e, diagLine("error", "", "error: could not find latest version for provider random: connection refused"))
-	outcome, message = judge(ending{last: exit{code: 255}, events: *e})
+	outcome, message = outcomeOf(ending{last: exit{code: 255}, events: *e})
 	g.Expect(outcome).To(Equal(run.RegistryUnavailable))
 	g.Expect(message).To(HavePrefix("could not find latest version for *** random"))
 }

@@ -26,7 +26,7 @@ func tidy(text string) string {
 }
 
 // plain removes escape sequences and other control characters: programs colour their
-// output whatever Pulumi is told.
+// output whatever the flags of Pulumi say.
 func plain(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -78,7 +78,7 @@ func shortName(urn string) string {
 	return fmt.Sprintf("%s (%s)", kind, parts[3])
 }
 
-// isErrorLine tells whether a text claims to be an error.
+// isErrorLine reports whether a text claims to be an error.
 func isErrorLine(text string) bool {
 	return len(text) >= 6 && strings.EqualFold(text[:6], "error:")
 }
@@ -175,7 +175,7 @@ func hint(message string) string {
 }
 
 // unknownHost is advice for a host name that DNS does not know. The AWS SDK puts the bucket
-// before the host of an endpoint unless it is told not to.
+// before the host of an endpoint unless it is configured not to.
 func unknownHost(message string) string {
 	const isRight = "is it right, and does DNS work in the pod that runs Pulumi?"
 	if strings.Contains(message, "operation error S3") && !strings.Contains(message, ".amazonaws.com") {

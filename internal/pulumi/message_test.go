@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		"a failure to look for changes is a failure": {
 			ending{checked: true, last: exit{code: 1}, stderr: "error: bad"}, run.Failed, "bad",
 		},
-		"a backend that cannot be reached is told from a program that fails": {
+		"a backend that cannot be reached is not a program that fails": {
 			ending{last: exit{code: 1}, stderr: "error: performing HTTP request: i/o timeout"},
 			run.BackendUnavailable, "performing HTTP request: i/o timeout",
 		},
@@ -111,7 +111,7 @@ func TestJudge(t *testing.T) {
 			ending{last: exit{code: 1}, stderr: "error: [409] Conflict: Another update is currently in progress.\nlink"},
 			run.Locked, "[409] Conflict: Another update is currently in progress.\nlink",
 		},
-		"a timeout is told from a cancellation": {
+		"a timeout is not a cancellation": {
 			ending{last: exit{code: 1, stopped: true}, cause: context.DeadlineExceeded,
 				events: events{errors: []diagnostic{{text: "error: update canceled"}}}},
 			run.TimedOut, "the timeout has passed and the run was cancelled",
@@ -127,7 +127,7 @@ func TestJudge(t *testing.T) {
 			ending{last: exit{code: 8, stopped: true}, cause: shutdown}, run.Cancelled,
 			"cancelled: the controller is shutting down; operations were still in flight: they stay in the state as pending operations",
 		},
-		"a failure that was there before the run was told to stop is a failure": {
+		"a failure that was there before the run was asked to stop is a failure": {
 			ending{last: exit{code: 1}, stderr: "error: bad", cause: shutdown}, run.Failed, "bad",
 		},
 		"a fault of the disk is one of the workspace": {
@@ -159,7 +159,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			outcome, message := judge(test.ending)
+			outcome, message := outcomeOf(test.ending)
 			g.Expect(outcome).To(Equal(test.want))
 			g.Expect(message).To(Equal(test.wantMessage))
 		})
@@ -167,7 +167,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudgeOfAProcessThatWasKilledByTheKernel(t *testing.T) {
-	outcome, message := judge(ending{last: exit{code: -1, signal: "killed"}})
+	outcome, message := outcomeOf(ending{last: exit{code: -1, signal: "killed"}})
 	g := NewWithT(t)
 	g.Expect(outcome).To(Equal(run.Failed))
 	g.Expect(message).To(ContainSubstring("ended by a signal (killed)"))
@@ -189,7 +189,7 @@ func FuzzFailureMessage(f *testing.F) {
 	f.Add(lockText)
 	f.Add("error: \x1b[31m\nError: x")
 	f.Fuzz(func(t *testing.T, stderr string) {
-		outcome, message := judge(ending{last: exit{code: 1}, stderr: stderr})
+		outcome, message := outcomeOf(ending{last: exit{code: 1}, stderr: stderr})
 		known := outcome == run.Failed || outcome == run.Locked || outcome == run.BackendUnavailable || outcome == run.RegistryUnavailable
 		if message == "" || !known {
 			t.Errorf("outcome %s, message %q", outcome, message)

@@ -90,7 +90,7 @@ func (r recording) message(runtime, id string, memory programerror.Memory) strin
 		program: s.failedProgram(), printed: e.printed.masked(e.mask),
 	}
 	end.program.Memory = memory
-	_, message := judge(end)
+	_, message := outcomeOf(end)
 	return bounded.Text(withoutID(end.program.Relative(message), id), maxMessage)
 }
 

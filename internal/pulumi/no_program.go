@@ -19,7 +19,7 @@ import (
 // is one that .sourceignore excludes, and main.yaml is another file in a cluster. Programs
 // in other languages fail without their files.
 
-// applies tells whether the run makes the stack what its program says, or previews that.
+// applies reports whether the run makes the stack what its program says, or previews that.
 // No other operation deletes what is not in the program.
 func applies(r run.Run) bool { return r.Operation == run.Update || r.Operation == run.Preview }
 

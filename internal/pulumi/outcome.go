@@ -57,13 +57,13 @@ type ending struct {
 	unread []string
 	// disk is why the directory of the run is not writable.
 	disk error
-	// cause is why the run was told to stop, nil if it was not.
+	// cause is why the run was asked to stop, nil if it was not.
 	cause error
 }
 
-// judge decides the outcome from the exit of the CLI, because events may be missing. Only
+// outcomeOf decides the outcome from the exit of the CLI, because events may be missing. Only
 // those of a preview are its result.
-func judge(e ending) (run.Outcome, string) {
+func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && (e.events.summary == nil || e.events.changes().Unknown):
 		return run.Failed, "Pulumi's events are incomplete, so it is not known what an update would change: " +
@@ -71,7 +71,7 @@ func judge(e ending) (run.Outcome, string) {
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
 	case e.installing:
-		return judgeInstall(e)
+		return outcomeOfInstall(e)
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Recover && len(e.held) > 0:
 		// Somebody is creating the stack, or the lock would block the next run: not
 		// done yet.
@@ -129,13 +129,13 @@ func driftMessage(e *events) string {
 		named += fmt.Sprintf(", and %d more", more)
 	}
 	if named == "" {
-		named = "Pulumi did not tell which"
+		named = "Pulumi did not report which"
 	}
 	return "the refresh found changes that are not expected: " + named +
 		". Undo them, or have an update undo them by removing spec.expectNoRefreshChanges"
 }
 
-// stopped is the outcome of a run that was told to stop, or was not started because of
+// stopped is the outcome of a run that was asked to stop, or was not started because of
 // that.
 func stopped(e ending) (run.Outcome, string) {
 	outcome, message := run.Cancelled, "cancelled: "+e.cause.Error()

@@ -14,7 +14,7 @@ import (
 // A recovery cannot settle creations with unknown outcome. This file decides which of
 // them it reports, and when it may forget them.
 
-// clears tells whether to forget the creations with unknown outcome, including those in
+// clears reports whether to forget the creations with unknown outcome, including those in
 // the state. It does so only once the Stack names all of them: after they are cleared
 // from the state, nobody else could name them.
 func (s *session) clears(creates []string) bool {

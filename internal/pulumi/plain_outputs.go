@@ -31,7 +31,7 @@ func (s *session) takeOutputs(ctx context.Context) {
 	}
 	if err != nil {
 		// This process has had all secret outputs in plain text.
-		s.held.add(toldLine{lead: "the outputs cannot be read: ", text: tell(err.Error())}, true)
+		s.deferred.add(rawLine{lead: "the outputs cannot be read: ", text: newRawText(err.Error())}, true)
 	}
 }
 

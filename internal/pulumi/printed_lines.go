@@ -27,7 +27,7 @@ type printedLines struct {
 }
 
 func (p *printedLines) add(text string) {
-	text = strings.TrimRight(tell(text).raw, "\n")
+	text = strings.TrimRight(newRawText(text).raw, "\n")
 	if programerror.IsCrash(text) {
 		p.crashed, p.lacksEnd = true, false
 		p.dropBeyond(maxPrinted / 2)

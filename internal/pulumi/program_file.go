@@ -21,7 +21,7 @@ import (
 // that exists.
 func programNames() []string { return []string{"Main.json", "Main.yaml", "Pulumi.yaml"} }
 
-// isInterpreted tells whether Pulumi YAML runs the program from a file. A compiler writes
+// isInterpreted reports whether Pulumi YAML runs the program from a file. A compiler writes
 // the program during the run.
 func isInterpreted(project *workspace.Project) bool {
 	return project.Runtime.Name() == yamlRuntime && compilerOf(project) == ""
@@ -117,7 +117,7 @@ func findProgram(root *os.Root, place placedProject) *programFile {
 	return found
 }
 
-// isProgram tells whether a program that Pulumi YAML would run is at an absolute path, such
+// isProgram reports whether a program that Pulumi YAML would run is at an absolute path, such
 // as in an image.
 func isProgram(main string) bool {
 	if info, err := os.Stat(main); err == nil && !info.IsDir() {
@@ -171,7 +171,7 @@ type sections struct {
 	values bool
 }
 
-// hasNothing tells whether there is nothing to run, and that is not said on purpose.
+// hasNothing reports whether there is nothing to run, and that is not said on purpose.
 func (s sections) hasNothing() bool { return s.resources == nil && !s.values }
 
 // sectionsOf reads a program node by node, as Pulumi YAML does, which accepts the names of

@@ -51,7 +51,7 @@ func setProvider(ctx context.Context, settings *workspace.ProjectStack, file str
 	return err
 }
 
-// isProvider tells whether the settings already use the provider.
+// isProvider reports whether the settings already use the provider.
 func isProvider(settings *workspace.ProjectStack, wanted string) bool {
 	named := settings.SecretsProvider
 	if named == "" || named == defaultProvider {
@@ -65,7 +65,7 @@ func isProvider(settings *workspace.ProjectStack, wanted string) bool {
 	return named == wanted
 }
 
-// usesDefaultOfCloud tells whether the stack is to use Pulumi Cloud's secrets provider,
+// usesDefaultOfCloud reports whether the stack is to use Pulumi Cloud's secrets provider,
 // which no setting names.
 func usesDefaultOfCloud(r run.Run) bool {
 	return r.SecretsProvider == defaultProvider && !grammar.IsDIY(r.Backend) && r.RunsProgram()

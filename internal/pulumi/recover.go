@@ -28,7 +28,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 		s.readInterrupted(s.dir.of(lost.ID))
 	}
 	if unknown := s.unknown(); len(unknown) > 0 {
-		s.tellUnknown(unknown) // those known only from the files of the run
+		s.reportUnknownCreates(unknown) // those known only from the files of the run
 	}
 	if err := s.checkPlace(ctx); err != nil {
 		return exit{}, err
@@ -141,10 +141,10 @@ func (s *session) export(ctx context.Context) (state, exit, error) {
 	return read, last, err
 }
 
-// again tells whether a refresh that was to settle operations in flight may not have
+// again reports whether a refresh that was to settle operations in flight may not have
 // completed. Its first snapshot drops those operations from the state, and nothing else
 // records what they were. A run that was to inspect first may have created the stack
-// itself, which only its files tell.
+// itself, which only its files say.
 func (s *session) again() bool {
 	return slices.ContainsFunc(s.run.Interrupted, func(lost run.Interrupted) bool {
 		dir := s.dir.of(lost.ID)
@@ -160,10 +160,10 @@ func exists(path string) bool {
 // readInterrupted reads the events of an interrupted run. There are none if the run was
 // on another machine or had not begun.
 func (s *session) readInterrupted(dir Directory) {
-	told := &events{mask: s.mask}
-	f := &follower{path: dir.events(), events: told, say: func(string) {}}
+	earlier := &events{mask: s.mask}
+	f := &follower{path: dir.events(), events: earlier, say: func(string) {}}
 	f.poll()
 	f.close()
-	// Count it as told to stop, if only because its controller was gone.
-	s.pending = append(s.pending, told.unknownCreates(true)...)
+	// Count it as asked to stop, if only because its controller was gone.
+	s.pending = append(s.pending, earlier.unknownCreates(true)...)
 }

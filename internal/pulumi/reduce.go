@@ -26,7 +26,7 @@ type reduction struct {
 }
 
 // maxText bounds texts that are no properties, such as messages, in bytes. It is more than
-// is kept of a message (maxTold) even if each of its characters is escaped, so that a
+// is kept of a message (maxRawText) even if each of its characters is escaped, so that a
 // message that is cut here is known to be cut.
 const maxText = 128 << 10
 

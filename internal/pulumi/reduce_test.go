@@ -116,7 +116,7 @@ func TestASecretInALongMessageIsMasked(t *testing.T) {
 			readAll(e, `{"diagnosticEvent":{"severity":"error","message":"`+message+`"}}`)
 			g.Expect(e.missed).To(BeFalse())
 			g.Expect(e.errors).To(HaveLen(1))
-			g.Expect(e.errors[0].told.text.isCut).To(BeTrue(), filler)
+			g.Expect(e.errors[0].line.text.isCut).To(BeTrue(), filler)
 			g.Expect(e.errors[0].text).NotTo(ContainSubstring("hunt"))
 		}
 	}

@@ -47,7 +47,7 @@ func (r *resources) done(event *stepEvent) {
 			return
 		}
 		r.note(event)
-	case apitype.OpReplace: // the other steps of a replacement tell what becomes of it
+	case apitype.OpReplace: // the other steps of a replacement say what becomes of it
 	default:
 		r.note(event)
 	}
@@ -106,37 +106,37 @@ func managedOf(urn, typ string, at *stepState) run.Resource {
 	return r
 }
 
-// isRoot tells whether the URN is that of a stack's own resource.
+// isRoot reports whether the URN is that of a stack's own resource.
 func isRoot(urn string) bool { return strings.Contains(urn, "::"+stackType+"::") }
 
 // inventory is the inventory to report: nil if nothing unknown can have changed.
 func (s *session) inventory(outcome run.Outcome) *run.Inventory {
-	var told *run.Inventory
+	var inventory *run.Inventory
 	switch events := s.events.resources; {
 	case s.run.Operation == run.Recover && s.state != nil:
 		known := s.state.managed
-		told = &run.Inventory{Complete: true, Resources: slices.Clone(known[:min(len(known), maxResources)]), LeftOut: max(0, len(known)-maxResources)}
+		inventory = &run.Inventory{Complete: true, Resources: slices.Clone(known[:min(len(known), maxResources)]), LeftOut: max(0, len(known)-maxResources)}
 	case s.run.Operation == run.Destroy && outcome == run.Succeeded:
 		return nil // the Stack goes away
 	default:
-		told = &run.Inventory{
+		inventory = &run.Inventory{
 			Complete: s.run.Operation == run.Update && outcome == run.Succeeded && len(s.run.Options.Targets) == 0 && !s.events.missed,
 			Gone:     slices.Sorted(maps.Keys(events.gone)), LeftOut: events.leftOut, Missed: s.events.missed,
 		}
-		told.Resources = slices.Collect(maps.Values(events.known))
-		if !told.Complete && !told.Missed && len(told.Resources)+len(told.Gone) == 0 {
+		inventory.Resources = slices.Collect(maps.Values(events.known))
+		if !inventory.Complete && !inventory.Missed && len(inventory.Resources)+len(inventory.Gone) == 0 {
 			return nil
 		}
 	}
-	s.hideIDs(told.Resources)
-	s.maskInventory(told)
-	slices.SortFunc(told.Resources, func(a, b run.Resource) int { return strings.Compare(a.URN, b.URN) })
-	return told
+	s.hideIDs(inventory.Resources)
+	s.maskInventory(inventory)
+	slices.SortFunc(inventory.Resources, func(a, b run.Resource) int { return strings.Compare(a.URN, b.URN) })
+	return inventory
 }
 
 // maskInventory masks the inventory. The URN of a parent is that of another resource.
-func (s *session) maskInventory(told *run.Inventory) {
-	masked := make(map[string]string, len(told.Resources))
+func (s *session) maskInventory(inventory *run.Inventory) {
+	masked := make(map[string]string, len(inventory.Resources))
 	mask := func(text *string) {
 		if *text == "" {
 			return
@@ -148,13 +148,13 @@ func (s *session) maskInventory(told *run.Inventory) {
 		}
 		*text = hidden
 	}
-	for n := range told.Resources {
-		one := &told.Resources[n]
+	for n := range inventory.Resources {
+		one := &inventory.Resources[n]
 		mask(&one.URN)
 		mask(&one.ID)
 		mask(&one.Parent)
 	}
-	for n := range told.Gone {
-		mask(&told.Gone[n])
+	for n := range inventory.Gone {
+		mask(&inventory.Gone[n])
 	}
 }

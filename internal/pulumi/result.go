@@ -13,7 +13,7 @@ import (
 func (s *session) ending(last exit, err, cause error) ending {
 	end := ending{
 		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
-		missing: s.missed && !s.found, held: s.heldLocks, installing: s.installing, cause: cause,
+		missing: s.stackMissing && !s.stackFound, held: s.heldLocks, installing: s.installing, cause: cause,
 		program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
 	}
 	if s.withheld != "" {
@@ -37,7 +37,7 @@ func (s *session) result(end ending) run.Result {
 	if !grammar.IsDIY(s.run.Backend) {
 		result.Permalink = permalink(end.last.stdout.Text)
 	}
-	outcome, message := judge(end)
+	outcome, message := outcomeOf(end)
 	if outcome != run.Succeeded {
 		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome)
 	}
@@ -55,7 +55,7 @@ func (s *session) result(end ending) run.Result {
 	if s.isFound() {
 		result.Backend = s.backend()
 	}
-	result.Emptied = s.toldFound.Emptied || s.emptied
+	result.Emptied = s.reportedFound.Emptied || s.emptied
 	result.Outputs = showOutputs(s.events.outputs, s.mask, s.writtenNames())
 	result.LeftOut = len(s.events.outputs) - len(result.Outputs)
 	result.OutputsMissed = outcome == run.Succeeded && s.run.Operation == run.Update && s.events.missed && s.events.outputs == nil
@@ -65,11 +65,11 @@ func (s *session) result(end ending) run.Result {
 	return result
 }
 
-// mayBeRemoved tells whether a destroy may have removed the stack, although it failed: the
+// mayBeRemoved reports whether a destroy may have removed the stack, although it failed: the
 // state goes first, and then what else the backend has of the stack. Only a recovery takes
 // a missing stack for destroyed.
 func (s *session) mayBeRemoved(outcome run.Outcome) bool {
-	return s.toldFound.Emptied && outcome != run.Succeeded
+	return s.reportedFound.Emptied && outcome != run.Succeeded
 }
 
 // changes counts what was done. That is nothing if the events only report what a check

@@ -31,7 +31,7 @@ func FuzzEventsHideSecrets(f *testing.F) {
 		shown := showAll(e, fuzz.List(in, 12, func() string { return eventWith(in, secret) }))
 		stderr := "error: " + textWith(in, secret)
 		last := exit{code: fuzz.Pick(in, 1, 255, exitHasChanges, exitCancelled), stderr: printed{process.Printed{Text: stderr}}, stopped: in.Bool()}
-		_, message := judge(ending{last: last, stderr: last.stderr.masked(e.mask), events: *e, checked: in.Bool()})
+		_, message := outcomeOf(ending{last: last, stderr: last.stderr.masked(e.mask), events: *e, checked: in.Bool()})
 		message = bounded.Text(e.mask.Apply(message), maxMessage)
 		shown = append(shown, message)
 		for name, output := range showOutputs(e.outputs, e.mask, nil) {
@@ -148,13 +148,13 @@ func FuzzBackend(f *testing.F) {
 		if whole {
 			r.Masks = []string{backend}
 		}
-		for _, told := range []string{grammar.BackendOf(r), (&session{run: r, mask: maskerOf(r)}).mask.Apply("in " + backend)} {
-			if whole && strings.Contains(told, secret) {
-				t.Errorf("%q is in %q", secret, told)
+		for _, reported := range []string{grammar.BackendOf(r), (&session{run: r, mask: maskerOf(r)}).mask.Apply("in " + backend)} {
+			if whole && strings.Contains(reported, secret) {
+				t.Errorf("%q is in %q", secret, reported)
 			}
 		}
-		if told := grammar.BackendOf(r); strings.Contains(told, secret) {
-			t.Errorf("%q tells of %q", told, backend)
+		if reported := grammar.BackendOf(r); strings.Contains(reported, secret) {
+			t.Errorf("%q reveals %q", reported, backend)
 		}
 	})
 }

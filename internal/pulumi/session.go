@@ -29,10 +29,10 @@ type session struct {
 	env     []string
 	project run.Project
 	events  *events
-	// found is set if the backend has, or had, the stack; missed, if the CLI did not
+	// stackFound is set if the backend has, or had, the stack; stackMissing, if the CLI did not
 	// find it there.
-	found, missed bool
-	// stopped is set if the last CLI call was told to stop.
+	stackFound, stackMissing bool
+	// stopped is set if the last CLI call was asked to stop.
 	stopped bool
 	// changing is set during a CLI call that may change something. A preview creates
 	// nothing.
@@ -48,10 +48,10 @@ type session struct {
 	unsettled bool
 	// heldLocks are the locks in a file backend that a recovery left alone.
 	heldLocks []string
-	// toldFound is what was told of the stack, and emptied says that one of the interrupted
+	// reportedFound is what was reported of the stack, and emptied says that one of the interrupted
 	// runs had deleted every resource.
-	toldFound run.Found
-	emptied   bool
+	reportedFound run.Found
+	emptied       bool
 	// inspected is set once the stack was inspected for a run that needs it, or was
 	// created.
 	inspected bool
@@ -79,8 +79,8 @@ type session struct {
 	typeCheck *snapshot.ID
 	// warnings are what a person should know of a run that succeeds, masked and bounded.
 	warnings []string
-	// held are the diagnostics still to be logged.
-	held heldLines
+	// deferred are the diagnostics still to be logged.
+	deferred deferredLines
 	// learned is set once the masks know the secrets that the state had before the engine
 	// deleted any resource. unread is why the secrets of the state are not known, and
 	// withheld what is then shown instead of the output of Pulumi.
@@ -142,28 +142,28 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
 	// The diagnostics of all calls are shown together, so that a secret of any counts.
-	s.events = &events{mask: s.mask, hold: s.held.add, preview: s.previews(), startsProgram: s.starting, secrets: s.events.secrets}
+	s.events = &events{mask: s.mask, deferLog: s.deferred.add, preview: s.previews(), startsProgram: s.starting, secrets: s.events.secrets}
 	if s.run.Steps {
 		s.events.planned = &plannedSteps{}
 	}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
-	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, tell: s.tell}
+	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, onProgress: s.reportProgress}
 	if s.changing {
-		c.events.tellUnknown, c.events.tellBegun = s.tellUnknown, func() { s.tellBegun(ctx) }
+		c.events.onUnknownCreates, c.events.onBegun = s.reportUnknownCreates, func() { s.reportBegun(ctx) }
 		c.events.stopCreating = s.stopCreating
 	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped
 	if err != nil || last.code != exitStackNotFound {
-		s.found = s.found || s.events.began || (err == nil && last.code == 0)
+		s.stackFound = s.stackFound || s.events.began || (err == nil && last.code == 0)
 		if err == nil && last.code == 0 && last.leavesLock() {
 			err = errLockLeft
 		}
 		return last, err
 	}
-	s.missed = true
+	s.stackMissing = true
 	return last, s.missing()
 }
 
@@ -179,8 +179,8 @@ func (s *session) endLeftovers() {
 	}
 }
 
-// tell reports the progress of the CLI call.
-func (s *session) tell(progress run.Progress) {
+// reportProgress reports the progress of the CLI call.
+func (s *session) reportProgress(progress run.Progress) {
 	if s.previewing {
 		progress = run.Progress{Waiting: progress.Waiting} // nothing is done
 	}
@@ -189,8 +189,8 @@ func (s *session) tell(progress run.Progress) {
 	}
 }
 
-// tellBegun reports that the engine is at work, and so the stack is there.
-func (s *session) tellBegun(ctx context.Context) {
+// reportBegun reports that the engine is at work, and so the stack is there.
+func (s *session) reportBegun(ctx context.Context) {
 	if !s.isInspected() {
 		return
 	}
@@ -199,10 +199,10 @@ func (s *session) tellBegun(ctx context.Context) {
 	}
 }
 
-// tellUnknown reports the creations with unknown outcome right away. The result has
+// reportUnknownCreates reports the creations with unknown outcome right away. The result has
 // them too, but other resources may keep the operation going, and whoever waits for the
 // result may not live to see it.
-func (s *session) tellUnknown(urns []string) {
+func (s *session) reportUnknownCreates(urns []string) {
 	if s.run.Reporter != nil {
 		s.run.Reporter.UnknownCreates(s.masked(urns))
 	}

@@ -41,7 +41,7 @@ type state struct {
 	contents contents
 }
 
-// settled tells whether nothing was in flight.
+// settled reports whether nothing was in flight.
 func (s state) settled() bool { return len(s.creates)+len(s.others) == 0 }
 
 // targets are the resources to refresh to settle what was in flight. Any refresh drops

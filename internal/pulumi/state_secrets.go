@@ -24,9 +24,9 @@ const (
 	maxHeldBytes = 1 << 20
 )
 
-// heldLines holds back log lines until the secrets of the state are known.
-type heldLines struct {
-	lines []toldLine
+// deferredLines holds back log lines until the secrets of the state are known.
+type deferredLines struct {
+	lines []rawLine
 	bytes int
 	// left counts the lines dropped.
 	left int
@@ -35,7 +35,7 @@ type heldLines struct {
 	warned bool
 }
 
-func (h *heldLines) add(l toldLine, warns bool) {
+func (h *deferredLines) add(l rawLine, warns bool) {
 	h.warned = h.warned || warns
 	size := len(l.urn) + len(l.lead) + len(l.text.raw)
 	if len(h.lines) >= maxHeld || h.bytes+size > maxHeldBytes {
@@ -52,7 +52,7 @@ func (h *heldLines) add(l toldLine, warns bool) {
 // contain secrets that could not be read is not shown.
 func (s *session) disclose(ctx context.Context, last exit) {
 	failed := last.code != 0 && last.code != exitHasChanges && s.events.began
-	if s.prepared != nil && s.found && (failed || s.held.warned && !s.isWithoutSecrets(last)) {
+	if s.prepared != nil && s.stackFound && (failed || s.deferred.warned && !s.isWithoutSecrets(last)) {
 		s.learnAfter(ctx)
 		if s.unread != nil {
 			s.withhold()
@@ -60,13 +60,13 @@ func (s *session) disclose(ctx context.Context, last exit) {
 		}
 	}
 	s.events.remask()
-	for _, held := range s.held.lines {
-		s.say(held.masked(s.mask))
+	for _, line := range s.deferred.lines {
+		s.say(line.masked(s.mask))
 	}
-	if s.held.left > 0 {
-		s.say(fmt.Sprintf("%d more lines of diagnostics are left out", s.held.left))
+	if s.deferred.left > 0 {
+		s.say(fmt.Sprintf("%d more lines of diagnostics are left out", s.deferred.left))
 	}
-	s.held = heldLines{}
+	s.deferred = deferredLines{}
 }
 
 // isWithoutSecrets reports whether the state is known to have no secret without a process
@@ -91,10 +91,10 @@ func (s *session) withhold() {
 			failed.text = s.mask.Apply(unsaved)
 		}
 	}
-	if count := len(s.held.lines) + s.held.left; count > 0 {
+	if count := len(s.deferred.lines) + s.deferred.left; count > 0 {
 		s.say(notShown(fmt.Sprintf("%d lines of diagnostics are", count), "they"))
 	}
-	s.held, s.withheld = heldLines{}, "error: "+notShown("the output of Pulumi is", "it")
+	s.deferred, s.withheld = deferredLines{}, "error: "+notShown("the output of Pulumi is", "it")
 }
 
 // learnBefore has the masks know the secrets of the state before a call of the engine that

@@ -25,15 +25,15 @@ func TestAMaskerLearns(t *testing.T) {
 
 func TestHeldLinesAreBounded(t *testing.T) {
 	g := NewWithT(t)
-	var h heldLines
+	var h deferredLines
 	for range maxHeld + 3 {
-		h.add(toldLine{text: tell("x")}, false)
+		h.add(rawLine{text: newRawText("x")}, false)
 	}
 	g.Expect(h.lines).To(HaveLen(maxHeld))
 	g.Expect(h.left).To(Equal(3))
-	h = heldLines{}
+	h = deferredLines{}
 	for range 100 {
-		h.add(toldLine{text: tell(strings.Repeat("x", maxTold+1))}, true)
+		h.add(rawLine{text: newRawText(strings.Repeat("x", maxRawText+1))}, true)
 	}
 	g.Expect(h.bytes).To(BeNumerically("<=", maxHeldBytes))
 	g.Expect(h.left).To(Equal(100 - len(h.lines)))

@@ -46,7 +46,7 @@ func (g Grace) withDefaults() Grace {
 }
 
 // stop ends a CLI with as little harm as possible and returns when it is gone. It
-// returns false if the CLI ended before it was told to.
+// returns false if the CLI ended before that.
 func (d *Driver) stop(p *process.Child, c command) bool {
 	grace, events := d.Grace.withDefaults(), c.events
 	if c.atOnce {
@@ -63,7 +63,7 @@ func (d *Driver) stop(p *process.Child, c command) bool {
 		patience time.Duration
 		abort    <-chan struct{}
 	}{{grace.Finish, c.abort}, {grace.Abort, nil}} {
-		// Signal only the CLI: it tells the language host and the providers.
+		// Signal only the CLI: it passes the request on to the language host and the providers.
 		p.Signal(syscall.SIGINT)
 		if p.EndsWithin(step.patience, step.abort) {
 			return true

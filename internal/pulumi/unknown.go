@@ -9,7 +9,7 @@ import (
 )
 
 // unknownCreates are the resources whose provider went away while creating them or, in
-// a run that was told to stop, gave up waiting. The engine counts these as failed
+// a run that was asked to stop, gave up waiting. The engine counts these as failed
 // creations and keeps no pending operation, but the resource may exist. The engine does
 // not retry failures, so an unknown outcome stays unknown to the end of the operation.
 func (e *events) unknownCreates(stopped bool) []string {

@@ -44,17 +44,17 @@ func TestCreationsOfUnknownOutcome(t *testing.T) {
 			e := &events{mask: mask.New(nil)}
 			readAll(e, test.lines...)
 			g.Expect(len(e.unknownCreates(false)) > 0).To(Equal(test.want))
-			g.Expect(len(e.unknownCreates(true)) > 0).To(Equal(test.stopped), "in a run that was told to stop")
+			g.Expect(len(e.unknownCreates(true)) > 0).To(Equal(test.stopped), "in a run that was asked to stop")
 		})
 	}
 }
 
-// newFollower follows a file that add appends to, and collects what it reports in told.
-func newFollower(t *testing.T) (f *follower, add func(lines ...string), told *[][]string) {
+// newFollower follows a file that add appends to, and collects what it reports.
+func newFollower(t *testing.T) (f *follower, add func(lines ...string), reported *[][]string) {
 	path := filepath.Join(t.TempDir(), "events")
-	told = &[][]string{}
+	reported = &[][]string{}
 	f = &follower{path: path, events: &events{mask: mask.New(nil)}, say: func(string) {}}
-	f.tellUnknown = func(urns []string) { *told = append(*told, urns) }
+	f.onUnknownCreates = func(urns []string) { *reported = append(*reported, urns) }
 	t.Cleanup(f.close)
 	return f, func(lines ...string) {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -65,33 +65,33 @@ func newFollower(t *testing.T) (f *follower, add func(lines ...string), told *[]
 			t.Fatal(err)
 		}
 		_ = file.Close() // the writes are already in the file
-	}, told
+	}, reported
 }
 
 func TestAnUnknownCreationIsReportedOnce(t *testing.T) {
 	g := NewWithT(t)
-	f, add, told := newFollower(t)
+	f, add, reported := newFollower(t)
 	f.poll()
 	add(stepLine("resourcePreEvent", "create", thingURN, "{}"), diagLine("error", thingURN, providerGoneText))
 	f.poll()
-	g.Expect(*told).To(BeEmpty(), "it has not failed yet")
+	g.Expect(*reported).To(BeEmpty(), "it has not failed yet")
 	add(failedWith("create", "2"))
 	f.poll()
 	f.poll()
-	g.Expect(*told).To(Equal([][]string{{thingURN}}))
+	g.Expect(*reported).To(Equal([][]string{{thingURN}}))
 	other := "urn:pulumi:dev::demo::lab:index:Thing::0"
 	add(diagLine("error", other, providerGoneText), strings.Replace(failedWith("create", "2"), thingURN, other, 1))
 	f.poll()
-	g.Expect(*told).To(Equal([][]string{{thingURN}, {other, thingURN}}), "all of them, sorted")
+	g.Expect(*reported).To(Equal([][]string{{thingURN}, {other, thingURN}}), "all of them, sorted")
 }
 
 func TestAnAbandonedCreationIsReportedIfTheRunWasToStop(t *testing.T) {
 	g := NewWithT(t)
-	f, add, told := newFollower(t)
+	f, add, reported := newFollower(t)
 	add(diagLine("error", thingURN, "error: context canceled"), failedWith("create", "0"))
 	f.poll()
-	g.Expect(*told).To(BeEmpty(), "that is an error as any other")
+	g.Expect(*reported).To(BeEmpty(), "that is an error as any other")
 	f.stopped.Store(true)
 	f.poll()
-	g.Expect(*told).To(HaveLen(1))
+	g.Expect(*reported).To(HaveLen(1))
 }

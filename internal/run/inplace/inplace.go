@@ -40,8 +40,8 @@ type Accounts interface {
 	Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error)
 }
 
-// Place is what runs are executed with.
-type Place struct {
+// Executor is what runs are executed with.
+type Executor struct {
 	Driver  Driver
 	Fetcher Fetcher
 	// Accounts are only needed for runs with a service account.
@@ -49,7 +49,7 @@ type Place struct {
 }
 
 // Do prepares the directory, fetches the program and has the driver execute the run.
-func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, log func(string)) (result run.Result) {
+func (e Executor) Do(ctx context.Context, dir pulumi.Directory, started run.Run, log func(string)) (result run.Result) {
 	begin := time.Now()
 	defer Recover(&result, started, begin, log)
 	failed := func(outcome run.Outcome, err error) run.Result {
@@ -59,7 +59,7 @@ func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, lo
 		return failed(run.WorkspaceFailed, err)
 	}
 	if started.Account.Name != "" && run.KindOf(started.Operation).Program != run.ProgramNever {
-		access, err := p.access(ctx, dir, started.Account, log)
+		access, err := e.access(ctx, dir, started.Account, log)
 		if err != nil {
 			return failed(accessOutcome(ctx, err), err)
 		}
@@ -68,19 +68,19 @@ func (p Place) Do(ctx context.Context, dir pulumi.Directory, started run.Run, lo
 	}
 	switch artifact := started.Program.Artifact; {
 	case started.NeedsArtifact():
-		if err := p.fetch(ctx, *artifact, dir.Workspace()); err != nil {
+		if err := e.fetch(ctx, *artifact, dir.Workspace()); err != nil {
 			return failed(fetchOutcome(ctx, err), err)
 		}
 	case artifact != nil:
 		started.Fetch = func(ctx context.Context) error {
-			err := p.fetch(ctx, *artifact, dir.Workspace())
+			err := e.fetch(ctx, *artifact, dir.Workspace())
 			if err != nil {
 				err = &run.OutcomeError{Outcome: fetchOutcome(ctx, err), Err: err}
 			}
 			return err
 		}
 	}
-	result = p.Driver.Do(ctx, dir, started, log)
+	result = e.Driver.Do(ctx, dir, started, log)
 	result.StartedAt = begin
 	return result
 }
@@ -100,8 +100,8 @@ func Recover(result *run.Result, of run.Run, begin time.Time, log func(string)) 
 }
 
 // fetch fetches the artifact and finds the directory of the program in it.
-func (p Place) fetch(ctx context.Context, artifact run.Artifact, workspace string) error {
-	if err := p.Fetcher.Fetch(ctx, artifact, workspace); err != nil {
+func (e Executor) fetch(ctx context.Context, artifact run.Artifact, workspace string) error {
+	if err := e.Fetcher.Fetch(ctx, artifact, workspace); err != nil {
 		return err
 	}
 	_, err := source.ProgramDir(workspace, artifact.Dir)
@@ -128,11 +128,11 @@ func fetchOutcome(ctx context.Context, err error) run.Outcome {
 // The variable KUBECONFIG is not set: the SDKs of Pulumi would copy it into the inputs of
 // each Kubernetes provider that the program makes. Its path differs for each run, so that
 // each update would change the provider, and a destroy from the state would not find it.
-func (p Place) access(ctx context.Context, dir pulumi.Directory, account run.ServiceAccount, log func(string)) (*run.ClusterAccess, error) {
-	if p.Accounts == nil {
+func (e Executor) access(ctx context.Context, dir pulumi.Directory, account run.ServiceAccount, log func(string)) (*run.ClusterAccess, error) {
+	if e.Accounts == nil {
 		return nil, fmt.Errorf("service account '%s' cannot be used here: this controller knows no cluster", account)
 	}
-	return p.Accounts.Open(ctx, dir.Kube(), account, log)
+	return e.Accounts.Open(ctx, dir.Kube(), account, log)
 }
 
 func accessOutcome(ctx context.Context, err error) run.Outcome {

@@ -48,7 +48,7 @@ func TestADestroyFromTheStateFetchesItsProgramOnlyOnRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			place := Place{Fetcher: fetched{test.source}, Driver: driverFunc(func(ctx context.Context, dir pulumi.Directory, r run.Run) run.Result {
+			place := Executor{Fetcher: fetched{test.source}, Driver: driverFunc(func(ctx context.Context, dir pulumi.Directory, r run.Run) run.Result {
 				program := filepath.Join(dir.Workspace(), "Pulumi.yaml")
 				_, err := os.Stat(program)
 				g.Expect(err == nil).To(Equal(test.before))

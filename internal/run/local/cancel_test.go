@@ -17,13 +17,13 @@ import (
 
 // obedient is a driver whose runs continue until they are cancelled, and then until
 // they are aborted.
-type obedient struct{ told chan string }
+type obedient struct{ causes chan string }
 
 func (d obedient) Do(ctx context.Context, _ pulumi.Directory, r run.Run, _ func(string)) run.Result {
 	<-ctx.Done()
-	d.told <- context.Cause(ctx).Error()
+	d.causes <- context.Cause(ctx).Error()
 	<-r.Abort
-	d.told <- "at once"
+	d.causes <- "at once"
 	return run.Result{Outcome: run.Cancelled}
 }
 
@@ -38,10 +38,10 @@ func TestCancelIsGentleThenNotAndForOneRunAlone(t *testing.T) {
 	g.Expect(r.Cancel(ref("absent"), true)).To(Succeed())
 	g.Expect(r.Cancel(ref("one"), false)).To(Succeed())
 	g.Expect(r.Cancel(ref("one"), false)).To(Succeed())
-	g.Eventually(driver.told, time.Minute).Should(Receive(Equal("requested by a user")))
+	g.Eventually(driver.causes, time.Minute).Should(Receive(Equal("requested by a user")))
 	g.Expect(r.Cancel(ref("one"), true)).To(Succeed())
 	g.Expect(r.Cancel(ref("one"), true)).To(Succeed())
-	g.Eventually(driver.told, time.Minute).Should(Receive(Equal("at once")))
+	g.Eventually(driver.causes, time.Minute).Should(Receive(Equal("at once")))
 	g.Eventually(func() run.Phase { phase, _ := r.Look(run.Ref{ID: "one"}); return phase }, time.Minute).Should(Equal(run.Ended))
 	phase, _ := r.Look(run.Ref{ID: "two"})
 	g.Expect(phase).To(Equal(run.Running))

@@ -31,7 +31,7 @@ func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 }
 
-// The status is written ever more rarely, so that the controller has to be told.
+// The status is written ever more rarely, so that the controller has to be notified.
 func TestAStackIsNotifiedOfWhatItsRunWaitsFor(t *testing.T) {
 	f := newFixture(t)
 	f.Expect(f.runner.Reserve("default", "a")).To(BeTrue())
@@ -58,7 +58,7 @@ func TestADestroyWaitsUntilItIsNotedThatAllIsDeleted(t *testing.T) {
 		"noted":           {time.Hour, run.Found{Emptied: true}, nil},
 		"noted too late":  {time.Millisecond, run.Found{}, errNotNoted},
 		"an earlier note": {time.Millisecond, run.Found{Backend: "file:///state"}, errNotNoted},
-		"told to stop":    {time.Hour, run.Found{}, errStop},
+		"asked to stop":   {time.Hour, run.Found{}, errStop},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, func(o *Options) { o.NotePatience = test.patience })

@@ -53,8 +53,8 @@ type Options struct {
 
 // Runner executes runs in this process. It implements run.Runner.
 type Runner struct {
-	options Options
-	place   inplace.Place
+	options  Options
+	executor inplace.Executor
 	// life is the parent context of all runs.
 	life context.Context
 	end  context.CancelCauseFunc
@@ -95,8 +95,8 @@ func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
 	return &Runner{
 		options: options, life: life, end: end,
-		place: inplace.Place{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
-		slots: slots.New(options.Concurrent, options.PerNamespace, options.Wake), runs: make(map[string]*record),
+		executor: inplace.Executor{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
+		slots:    slots.New(options.Concurrent, options.PerNamespace, options.Wake), runs: make(map[string]*record),
 	}
 }
 
@@ -243,7 +243,7 @@ func (r *Runner) Ended() []run.Ref {
 	return ended
 }
 
-// inFlight tells whether the Stack has a run in flight. There are no more records than
+// inFlight reports whether the Stack has a run in flight. There are no more records than
 // Stacks, as each is forgotten when its result is absorbed.
 func (r *Runner) inFlight(stack slots.Stack) bool {
 	for _, known := range r.runs {
@@ -256,7 +256,7 @@ func (r *Runner) inFlight(stack slots.Stack) bool {
 
 func (r *Runner) dir(id string) string { return filepath.Join(r.options.Dir, id) }
 
-// validID tells whether the ID can be a directory name.
+// validID reports whether the ID can be a directory name.
 func validID(id string) bool {
 	return id != "" && id == filepath.Base(id) && filepath.IsLocal(id) && id != "."
 }

@@ -170,7 +170,7 @@ func TestAStackWithARunInFlightGetsNoSlot(t *testing.T) {
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeFalse())
 	f.Expect(f.runner.Reserve("ns", "b")).To(BeTrue(), "it does not stand in line either")
 	close(f.driver.open)
-	f.Eventually(f.ended).Should(Receive(Equal("ns/a")), "it is told")
+	f.Eventually(f.ended).Should(Receive(Equal("ns/a")), "it is notified")
 	f.Expect(f.runner.Reserve("ns", "a")).To(BeTrue())
 }
 

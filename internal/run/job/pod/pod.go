@@ -125,9 +125,9 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	go watchCancel(watching, o.Secret, log, cancelInterval, end, abort)
 	running, cancel := context.WithTimeout(life, todo.Timeout)
 	defer cancel()
-	place := inplace.Place{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts}
+	executor := inplace.Executor{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts}
 	dir := pulumi.Directory(filepath.Join(o.WorkDir, "runs", todo.ID))
-	return place.Do(running, dir, todo, func(line string) { log.Info(line) })
+	return executor.Do(running, dir, todo, func(line string) { log.Info(line) })
 }
 
 // prepare finds Pulumi, which the image contains, and the plugins.

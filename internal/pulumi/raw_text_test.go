@@ -20,15 +20,15 @@ func TestASecretSplitByTheCutIsMasked(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"after another one":    {"is " + one + " " + two + " end", "is *** ***..."},
 		"in JSON in JSON":      {strings.ReplaceAll(fmt.Sprintf("%q", fmt.Sprintf("%q", one+"\n\"ü"+two)), "ü", `\\u00fc`), `"\"***...`},
-		"a few characters":     {one + strings.Repeat("x", maxTold-len(one)-5) + two, "***" + strings.Repeat("x", maxTold-len(one)-5) + "***..."},
+		"a few characters":     {one + strings.Repeat("x", maxRawText-len(one)-5) + two, "***" + strings.Repeat("x", maxRawText-len(one)-5) + "***..."},
 		"in base64":            {strings.Repeat("x ", 7000) + "is " + base64.StdEncoding.EncodeToString([]byte(two)), strings.Repeat("x ", 7000) + "is ***..."},
 		"where nothing is cut": {"is " + two + " zlong-canary", "is *** zlong-canary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			m := mask.New(nil)
-			kept := tell(test.text)
-			g.Expect(len(kept.raw)).To(BeNumerically("<=", maxTold))
+			kept := newRawText(test.text)
+			g.Expect(len(kept.raw)).To(BeNumerically("<=", maxRawText))
 			m.AddSecrets([]string{one, two, one + "\n\"ü" + two})
 			g.Expect(kept.masked(m)).To(Equal(test.want))
 		})
@@ -42,26 +42,26 @@ func TestATextIsNotCutInTheMidstOfACharacter(t *testing.T) {
 		"of one that is escaped": {`a\\\\u00e4x`, "a"},
 		"in a URL":               {"abc%C3%A4", "abc"},
 	} {
-		NewWithT(t).Expect(tell(strings.Repeat("x", maxTold-4)+test.end).raw).
-			To(Equal(strings.Repeat("x", maxTold-4)+test.kept), name)
+		NewWithT(t).Expect(newRawText(strings.Repeat("x", maxRawText-4)+test.end).raw).
+			To(Equal(strings.Repeat("x", maxRawText-4)+test.kept), name)
 	}
 }
 
 func TestTextsTogetherAreBounded(t *testing.T) {
 	g := NewWithT(t)
-	both := tell("a").and(tell("b"))
-	g.Expect(both).To(Equal(told{raw: "a\nb"}))
+	both := newRawText("a").and(newRawText("b"))
+	g.Expect(both).To(Equal(rawText{raw: "a\nb"}))
 	for range 20 {
-		both = both.and(tell(strings.Repeat("x", 1000)))
+		both = both.and(newRawText(strings.Repeat("x", 1000)))
 	}
-	g.Expect(len(both.raw)).To(Equal(maxTold))
+	g.Expect(len(both.raw)).To(Equal(maxRawText))
 	g.Expect(both.isCut).To(BeTrue())
 }
 
 // Tools that print UTF-16, as some on Windows do, put a zero byte after each letter.
 func TestASecretInUTF16IsMasked(t *testing.T) {
 	text := "key " + strings.Join(strings.Split("hunter22-canary", ""), "\x00") + "\x00"
-	NewWithT(t).Expect(tell(text).masked(mask.New([]string{"hunter22-canary"}))).To(Equal("key ***"))
+	NewWithT(t).Expect(newRawText(text).masked(mask.New([]string{"hunter22-canary"}))).To(Equal("key ***"))
 }
 
 // The lines of a printed error are reported as one text.
