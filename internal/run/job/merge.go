@@ -49,13 +49,14 @@ func mergePod(base corev1.PodTemplateSpec, level psaapi.Level, templates ...work
 	// more a sidecar would keep the next run waiting. Templates for the operator have one that
 	// suits its agent.
 	merged.Spec.TerminationGracePeriodSeconds = base.Spec.TerminationGracePeriodSeconds
-	main := containerOf(merged.Spec.Containers, mainContainer)
+	main := mainOf(&merged.Spec)
 	if err := checkEnv(podField+".spec.containers["+mainContainer+"].env", main.Env); err != nil {
 		return merged, err
 	}
 	if err := checkEnvFrom(podField+".spec.containers["+mainContainer+"].envFrom", main.EnvFrom); err != nil {
 		return merged, err
 	}
+	main.Env = withPodEnv(main.Env)
 	return merged, checkSecurity(merged, level)
 }
 
@@ -107,7 +108,6 @@ func changedParts(base, merged corev1.PodTemplateSpec) []string {
 	of := "spec.containers[" + mainContainer + "]."
 	note(of+"command", slices.Equal(was.Command, is.Command))
 	note(of+"args", slices.Equal(was.Args, is.Args))
-	note(of+"env", keepsEnv(was.Env, is.Env))
 	note(of+"volumeMounts", keepsMounts(was.VolumeMounts, is.VolumeMounts))
 	for _, mount := range is.VolumeMounts {
 		kept := !mount.ReadOnly && podfiles.Last(m.Volumes, mount.Name)
@@ -140,25 +140,6 @@ func containerOf(containers []corev1.Container, name string) corev1.Container {
 		}
 	}
 	return corev1.Container{}
-}
-
-// keepsEnv reports whether the variables that identify the pod are unchanged.
-func keepsEnv(was, is []corev1.EnvVar) bool {
-	for _, variable := range was {
-		if variable.ValueFrom == nil || variable.ValueFrom.FieldRef == nil || !slices.Contains([]string{"POD_NAME", "POD_UID"}, variable.Name) {
-			continue
-		}
-		last := corev1.EnvVar{}
-		for _, other := range is {
-			if other.Name == variable.Name {
-				last = other // the last one counts
-			}
-		}
-		if !equality.Semantic.DeepEqual(last, variable) {
-			return false
-		}
-	}
-	return true
 }
 
 // keepsMounts reports whether the mounts of the runner are unchanged, and no other mount

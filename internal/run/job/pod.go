@@ -5,6 +5,7 @@ package job
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -94,7 +95,6 @@ func running(s Settings, r run.Run, digest string) corev1.Container {
 		ImagePullPolicy: s.PullPolicy,
 		Command:         []string{programDir + "/pulumi-controller"},
 		Args:            s.arguments(r, digest),
-		Env:             []corev1.EnvVar{ofPod("POD_NAME", "metadata.name"), ofPod("POD_UID", "metadata.uid")},
 		SecurityContext: restricted(),
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: programVolume, MountPath: programDir, ReadOnly: true},
@@ -103,6 +103,12 @@ func running(s Settings, r run.Run, digest string) corev1.Container {
 		},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
+}
+
+// withPodEnv puts the variables by which the runner knows its pod before those of the
+// templates, which can refer to them but not set them.
+func withPodEnv(env []corev1.EnvVar) []corev1.EnvVar {
+	return slices.Concat([]corev1.EnvVar{ofPod("POD_NAME", "metadata.name"), ofPod("POD_UID", "metadata.uid")}, env)
 }
 
 func restricted() *corev1.SecurityContext {

@@ -24,12 +24,11 @@ func IsBackend(name string) bool { return name == grammar.BackendVariable }
 
 // checkEnv refuses variables that no program would get, as spec.envRefs does. It accepts
 // those that are for the runner: where Pulumi is, and how to reach the API server.
-// keepsEnv protects the runner's own.
 func checkEnv(field string, env []corev1.EnvVar) error {
 	for _, variable := range env {
 		name := variable.Name
 		switch err := grammar.CheckVariable(name, variable.Value); {
-		case name == "PATH", strings.HasPrefix(name, "KUBERNETES_SERVICE_"), name == "POD_NAME", name == "POD_UID":
+		case name == "PATH", strings.HasPrefix(name, "KUBERNETES_SERVICE_"):
 		case IsBackend(name):
 			return &TemplateError{field, "cannot have the variable " + name + ": use spec.backend, or spec.envRefs"}
 		case IsOfPod(name):
