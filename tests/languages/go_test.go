@@ -32,21 +32,14 @@ func goEnvironment() map[string]string {
 // goFiles is the program of testdata/go with the requirements of tests/lab, which has the SDK: all of its modules are there.
 func goFiles(t *testing.T, replaced ...sources.Files) sources.Files {
 	t.Helper()
-	all := files(t, "go", append([]sources.Files{goModule(t, "app")}, replaced...)...)
-	return all
-}
-
-// goModule is the go.mod and the go.sum of a module with the SDK.
-func goModule(t *testing.T, name string) sources.Files {
-	t.Helper()
 	module := sources.Files{}
 	for _, file := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("..", "lab", file))
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		module[file] = string(text)
 	}
-	module["go.mod"] = regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(module["go.mod"], "module "+name)
-	return module
+	module["go.mod"] = regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(module["go.mod"], "module app")
+	return files(t, "go", append([]sources.Files{module}, replaced...)...)
 }
 
 func TestAProgramInGo(t *testing.T) {

@@ -5,7 +5,7 @@ package languages
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,19 +88,19 @@ func (p *project) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if p.test.Failed() {
-		p.test.Log("\n" + strings.Join(failure.Describe(ctx, p.World(), p.namespace, failure.LogFile(p.ControllerLog())), "\n"))
+		p.test.Log("\n" + strings.Join(failure.Describe(ctx, p.Client(), p.namespace, failure.LogFile(p.ControllerLog())), "\n"))
 	}
 	var stacks v1.StackList
 	p.Expect(p.List(ctx, &stacks, client.InNamespace(p.namespace))).To(Succeed())
 	for i := range stacks.Items {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"destroyOnFinalize":false}}`))
 		p.Expect(client.IgnoreNotFound(p.Patch(ctx, &stacks.Items[i], patch))).To(Succeed())
-		p.Expect(client.IgnoreNotFound(p.World().Delete(ctx, &stacks.Items[i]))).To(Succeed())
+		p.Expect(client.IgnoreNotFound(p.Client().Delete(ctx, &stacks.Items[i]))).To(Succeed())
 	}
 }
 
-// World tells the methods of the API client from those of the test.
-func (p *project) World() client.Client { return p.WithWatch }
+// Client tells the methods of the API client from those of the test.
+func (p *project) Client() client.Client { return p.WithWatch }
 
 // apply creates an object in the namespace.
 func (p *project) apply(object client.Object) {
@@ -157,13 +157,9 @@ func in(dir string) func(*v1.StackSpec) {
 	return func(s *v1.StackSpec) { s.FluxSource.Dir = dir }
 }
 
-// value encodes a value of the configuration.
-func value(of any) apiextensionsv1.JSON {
-	text, err := json.Marshal(of)
-	if err != nil {
-		panic(err) // of a test
-	}
-	return apiextensionsv1.JSON{Raw: text}
+// value is a text in the configuration. Tests use no characters that Go quotes differently than JSON.
+func value(text string) apiextensionsv1.JSON {
+	return apiextensionsv1.JSON{Raw: fmt.Appendf(nil, "%q", text)}
 }
 
 func literal(text string) v1.ResourceRef {
@@ -237,7 +233,7 @@ func (p *project) awaitFailure(stack *v1.Stack, texts ...string) {
 // destroy deletes the Stack, and expects that what it made is gone.
 func (p *project) destroy(stack *v1.Stack) {
 	p.test.Helper()
-	p.Expect(p.World().Delete(p.test.Context(), stack)).To(Succeed())
+	p.Expect(p.Client().Delete(p.test.Context(), stack)).To(Succeed())
 	p.Eventually(func() bool {
 		return apierrors.IsNotFound(p.Get(p.test.Context(), keyOf(stack), stack))
 	}).Should(BeTrue())
