@@ -51,9 +51,17 @@ keep_out() { # EXPRESSION PACKAGE...
 	done
 }
 
+# Observing only reads: a test of the package proves that it has no client that can write.
+echo "lint imports: internal/observe depends on nothing that writes"
+keep_out '/internal/(gitobjects|notify|publish)$' internal/observe
+
+# The plugin observes Stacks, and must not do what the controller does.
+echo "lint imports: internal/cli depends on nothing of the controller but what observes and decides"
+keep_out '/internal/(app|controller|gitobjects|publish)$' internal/cli/command
+
 # The plugin has the code that observes a Stack, and must get nothing of the engine with it.
-echo "lint imports: internal/controller and internal/grammar depend on nothing of Pulumi's"
-keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/grammar
+echo "lint imports: internal/controller, internal/observe and internal/grammar depend on nothing of Pulumi's"
+keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/observe internal/grammar
 
 # Each of these layers may use those before it, and none after it.
 layers="run decide stackstatus publish observe controller app"

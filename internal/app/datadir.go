@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/controller"
 	"github.com/flux-pulumi/pulumi-controller/internal/holder"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
 // errInUse is a data directory that another process has.
@@ -85,10 +85,10 @@ type holders struct {
 	dir *dataDir
 }
 
-// Gone implements controller.HolderProver.
+// Gone implements observe.HolderProver.
 func (h holders) Gone(ctx context.Context, process v1.RunHolder, recorded time.Time) (bool, error) {
 	if err := h.dir.Take(); err != nil {
-		return false, controller.Unproven(err)
+		return false, observe.Unproven(err)
 	}
 	return h.Prover.Gone(ctx, process, recorded)
 }

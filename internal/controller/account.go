@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -21,11 +22,11 @@ type AccountChecker interface {
 // checkAccount returns why the run that was decided on cannot have its service account,
 // before anything of it begins: without the account, it would take a slot and be written
 // to the status twice, only to fail.
-func (r *StackReconciler) checkAccount(ctx context.Context, stack *v1.Stack, seen *observed, operation run.Operation) *decide.Problem {
-	if run.KindOf(operation).Program == run.ProgramNever || seen.account == "" || r.Accounts == nil {
+func (r *StackReconciler) checkAccount(ctx context.Context, stack *v1.Stack, seen *observe.Observation, operation run.Operation) *decide.Problem {
+	if run.KindOf(operation).Program == run.ProgramNever || seen.Account == "" || r.Accounts == nil {
 		return nil
 	}
-	err := r.Accounts.Check(ctx, run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account})
+	err := r.Accounts.Check(ctx, run.ServiceAccount{Namespace: stack.Namespace, Name: seen.Account})
 	if err == nil {
 		return nil
 	}

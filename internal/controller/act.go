@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -21,7 +22,7 @@ import (
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
 // act does what was decided: the duties first, and then the action.
-func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision) error {
+func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision) error {
 	for _, duty := range decision.Duties {
 		if err := r.do(ctx, stack, seen, duty); err != nil {
 			return err
@@ -37,7 +38,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Start:
 		return r.start(ctx, stack, seen, launch{kind: run.KindOf(decision.Operation)})
 	case decide.Absorb:
-		return r.absorb(ctx, stack, seen.result)
+		return r.absorb(ctx, stack, seen.Result)
 	case decide.DropRecord:
 		return r.patchStatus(ctx, stack, func() { stackstatus.DropRecord(stack) })
 	case decide.MarkInterrupted:
@@ -76,19 +77,19 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 }
 
 // inSync marks the Stack as in sync with its inputs.
-func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *observe.Observation) error {
 	before := stackstatus.ReadinessOf(stack)
 	if err := r.patchStatus(ctx, stack, func() {
-		stackstatus.MarkUnchanged(stack, seen.Preview, seen.program.Revision, seen.program.OriginRevision)
+		stackstatus.MarkUnchanged(stack, seen.Preview, seen.Program.Revision, seen.Program.OriginRevision)
 	}); err != nil {
 		return err
 	}
-	r.announceReady(ctx, before, stack, seen.program.Revision, seen.program.OriginRevision)
+	r.announceReady(ctx, before, stack, seen.Program.Revision, seen.Program.OriginRevision)
 	return nil
 }
 
 // do does what is due beside the action.
-func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observed, duty decide.Duty) error {
+func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe.Observation, duty decide.Duty) error {
 	switch duty {
 	case decide.RestoreFinalizer:
 		return r.addFinalizer(ctx, stack)
@@ -107,7 +108,7 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 		r.unwritten.Drop(client.ObjectKeyFromObject(stack))
 		return nil
 	case decide.RunPrerequisites:
-		return r.runPrerequisites(ctx, seen.stale)
+		return r.runPrerequisites(ctx, seen.Stale)
 	}
 	return fmt.Errorf("duty %q is not known", duty)
 }

@@ -4,18 +4,12 @@
 package controller
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
@@ -72,71 +66,6 @@ func testCircleAcrossShards(_ *testing.T, u *orderedTenant) {
 	u.awaitStalled("cycle", "b")
 	u.edit("a", dependsOn())
 	u.awaitWaiting("b", "/a is not ready")
-}
-
-// pagedReader returns one Stack per page.
-type pagedReader struct {
-	client.Reader
-	stacks []*v1.Stack
-	asked  []client.ListOptions
-	// forbidden denies listing across all namespaces.
-	forbidden bool
-}
-
-func (r *pagedReader) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
-	asked := (&client.ListOptions{}).ApplyOptions(options)
-	r.asked = append(r.asked, *asked)
-	if r.forbidden && asked.Namespace == "" {
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "", errors.New("not yours"))
-	}
-	at := 0
-	if asked.Continue != "" {
-		if _, err := fmt.Sscan(asked.Continue, &at); err != nil {
-			return err
-		}
-	}
-	stacks, ok := list.(*v1.StackList)
-	if !ok {
-		return errors.New("not a list of Stacks")
-	}
-	stacks.Items = []v1.Stack{*r.stacks[at]}
-	if at+1 < len(r.stacks) {
-		stacks.Continue = fmt.Sprint(at + 1)
-	}
-	return nil
-}
-
-func TestDependentsAreReadPageByPage(t *testing.T) {
-	across := func(s *v1.Stack) { s.Spec.DependsOn = []v1.DependencyReference{{Name: "a", Namespace: "default"}} }
-	stacks := []*v1.Stack{stackOf("b", dependsOn("a")), stackOf("c", dependsOn("b")), stackOf("d", inNamespace("other"), across), stackOf("e", dependsOn("a"))}
-	for _, test := range []struct {
-		name              string
-		denied, forbidden bool
-		namespaces        []string
-	}{
-		{"of all namespaces", false, false, []string{"", "", "", ""}},
-		{"of one namespace where others do not count", true, false, []string{"default", "default", "default", "default"}},
-		{"of one namespace where others may not be read", false, true, []string{"", "default", "default", "default", "default"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			g := NewWithT(t)
-			reader := &pagedReader{stacks: stacks, forbidden: test.forbidden}
-			r := &StackReconciler{APIReader: reader, PartialCache: true, NoCrossNamespaceRefs: test.denied}
-			found, err := r.allDependents(t.Context(), orderedStack("a"))
-			g.Expect(err).NotTo(HaveOccurred())
-			want := []client.ObjectKey{orderedStack("b"), {Namespace: "other", Name: "d"}, orderedStack("e")}
-			if test.denied {
-				want = []client.ObjectKey{orderedStack("b"), orderedStack("e")}
-			}
-			g.Expect(found).To(Equal(want))
-			var namespaces []string
-			for _, asked := range reader.asked {
-				g.Expect(asked.Limit).To(BeEquivalentTo(pageSize))
-				namespaces = append(namespaces, asked.Namespace)
-			}
-			g.Expect(namespaces).To(Equal(test.namespaces))
-		})
-	}
 }
 
 func TestOnlyStacksThatAreNotCachedArePolled(t *testing.T) {

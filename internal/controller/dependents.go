@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/client-go/util/workqueue"
@@ -18,9 +17,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 )
 
-// dependencyIndex indexes Stacks by the Stacks they depend on.
-const dependencyIndex = ".metadata.dependency"
-
 func dependencyKeys(stack *v1.Stack) []string {
 	edges := dependency.Edges(stack, false)
 	keys := make([]string, 0, len(edges))
@@ -28,55 +24,6 @@ func dependencyKeys(stack *v1.Stack) []string {
 		keys = append(keys, edge.String())
 	}
 	return keys
-}
-
-// listDependents lists the direct dependents of a Stack. The objects are the cache's and
-// must not be modified. Where references to other namespaces are denied, Stacks of other
-// namespaces do not count, or one tenant could block the deletion of another's Stacks.
-func (r *StackReconciler) listDependents(ctx context.Context, key client.ObjectKey) ([]v1.Stack, error) {
-	options := []client.ListOption{client.MatchingFields{dependencyIndex: key.String()}, client.UnsafeDisableDeepCopy}
-	if r.NoCrossNamespaceRefs {
-		options = append(options, client.InNamespace(key.Namespace))
-	}
-	var stacks v1.StackList
-	if err := r.List(ctx, &stacks, options...); err != nil {
-		return nil, fmt.Errorf("failed to list the Stacks that depend on Stack %s: %w", key, err)
-	}
-	return stacks.Items, nil
-}
-
-// dependentGraph leads from Stacks to their dependents.
-func (r *StackReconciler) dependentGraph(ctx context.Context) dependency.Graph {
-	return func(key client.ObjectKey) ([]client.ObjectKey, error) {
-		stacks, err := r.listDependents(ctx, key)
-		keys := make([]client.ObjectKey, 0, len(stacks))
-		for i := range stacks {
-			keys = append(keys, client.ObjectKeyFromObject(&stacks[i]))
-		}
-		return keys, err
-	}
-}
-
-// observeDependents finds the Stacks that have to be gone before this one is destroyed.
-// Those that this one in turn depends on do not count: in a cycle, all would wait
-// forever.
-func (r *StackReconciler) observeDependents(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	self := client.ObjectKeyFromObject(stack)
-	all, err := r.allDependents(ctx, self)
-	if err != nil || len(all) == 0 {
-		return err
-	}
-	before, err := r.dependencyGraph(ctx).Reach(self)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(key client.ObjectKey) bool { return key == self || before[key] })
-	for _, key := range all {
-		seen.Dependents = append(seen.Dependents, key.String())
-	}
-	slices.Sort(seen.Dependents)
-	r.noteUntold(ctx, seen, all...)
-	return nil
 }
 
 // queue is the work queue of Stacks.
@@ -129,7 +76,7 @@ func (r *StackReconciler) wakeOthers(ctx context.Context, stack *v1.Stack, chang
 		return
 	}
 	key := client.ObjectKeyFromObject(stack)
-	stacks, err := r.listDependents(ctx, key)
+	stacks, err := r.observer().Dependents(ctx, key)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Stacks may wait for longer than they have to")
 		return
@@ -151,7 +98,7 @@ func looksAt(stack *v1.Stack, key client.ObjectKey) bool {
 // wakeAllDependents enqueues the direct and indirect dependents of the Stack, including
 // all that are in a cycle with it.
 func (r *StackReconciler) wakeAllDependents(ctx context.Context, stack *v1.Stack, q queue) {
-	all, err := r.dependentGraph(ctx).Reach(client.ObjectKeyFromObject(stack))
+	all, err := r.observer().DependentGraph(ctx).Reach(client.ObjectKeyFromObject(stack))
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Stacks may wait for longer than they have to")
 	}

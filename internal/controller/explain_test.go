@@ -21,7 +21,13 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
+
+// explain observes a Stack as flux pulumi debug does.
+func explain(api client.Reader, stack *v1.Stack, options observe.Options) (*observe.Explanation, error) {
+	return observe.Explain(context.Background(), api, stack, options, func() time.Time { return started })
+}
 
 func explainedWorld(t *testing.T) *world {
 	t.Helper()
@@ -35,7 +41,7 @@ func explainedWorld(t *testing.T) *world {
 func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 	g := NewWithT(t)
 	w := explainedWorld(t)
-	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	explained, err := explain(w.Client, w.stack(), observe.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 	g.Expect(explained.Unreadable).To(BeEmpty())
@@ -44,14 +50,14 @@ func TestExplainChangesNothingAndShowsNoSecret(t *testing.T) {
 
 	// It decides like the controller, from the status that the controller has written.
 	w.mustReconcile()
-	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	explained, err = explain(w.Client, w.stack(), observe.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Values).To(HaveLen(4), "in flight too")
 	g.Expect(explained.Checks).To(HaveLen(1))
 	g.Expect(explained.Checks[0].Found).To(MatchRegexp(`^update \S+ since \S+Z, of the process on pod-1: only that knows where it stands$`))
 	w.runner.end(w.stack().Status.Run.ID, "Succeeded", "")
 	w.mustReconcile()
-	explained, err = Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	explained, err = explain(w.Client, w.stack(), observe.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.InSync))
 }
@@ -60,15 +66,15 @@ func TestExplainShowsTheInputsOfASuspendedStack(t *testing.T) {
 	g := NewWithT(t)
 	w := explainedWorld(t)
 	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
-	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
-	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+	options := observe.Options{NoCrossNamespaceRefs: true}
+	explained, err := explain(w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.MarkSuspended))
 	g.Expect(explained.Values).To(HaveLen(4))
 	g.Expect(explained.Unchecked).NotTo(ContainElement(HavePrefix("the config")))
 
 	w.edit(func(s *v1.Stack) { s.Spec.EnvSecrets = []string{"absent"} })
-	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
+	explained, err = explain(w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.MarkSuspended))
 	g.Expect(explained.Unchecked).To(ContainElement(And(HavePrefix("the config and the environment of a run: "), ContainSubstring("absent"))))
@@ -83,7 +89,7 @@ func TestExplainShowsTheQueryOfTheBackend(t *testing.T) {
 	w.edit(func(s *v1.Stack) {
 		s.Spec.Backend = "s3://state?region=eu&endpoint=https://minio.example.com&s3ForcePathStyle=true&password=canary"
 	})
-	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	explained, err := explain(w.Client, w.stack(), observe.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(shown(explained)).To(HaveKeyWithValue("PULUMI_BACKEND_URL",
 		"s3://state?region=eu&endpoint=https://minio.example.com&s3ForcePathStyle=true&password=[secret]"))
@@ -95,12 +101,12 @@ func TestExplainHonoursAPodWhereRunsAreJobs(t *testing.T) {
 	w.edit(func(s *v1.Stack) {
 		s.Spec.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"pulumi/pulumi-nodejs"}}`)}
 	})
-	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
-	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+	options := observe.Options{NoCrossNamespaceRefs: true}
+	explained, err := explain(w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Reason).To(Equal(v1.InvalidSpecReason))
 	options.Jobs, options.DefaultServiceAccount = true, "deployer"
-	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
+	explained, err = explain(w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 	g.Expect(explained.Unshown).To(ConsistOf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount default/deployer, unless spec.workspaceTemplate sets KUBECONFIG",
@@ -118,7 +124,7 @@ func TestExplainListsWhatMayNotBeRead(t *testing.T) {
 			return c.Get(ctx, key, object, opts...)
 		},
 	})
-	explained, err := Explain(context.Background(), limited, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	explained, err := explain(limited, w.stack(), observe.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Unreadable).To(HaveLen(1))
 	g.Expect(explained.Unreadable[0]).To(ContainSubstring(`secrets "keys" is forbidden`))
@@ -141,7 +147,7 @@ func TestExplainShowsTheOthersOfWhatNoRunCanBeGiven(t *testing.T) {
 			"NUL":     {Type: v1.ResourceRefLiteral, Literal: &v1.LiteralValue{Value: "\x00"}},
 		}
 	})
-	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	explained, err := explain(w.Client, w.stack(), observe.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Missing).To(ConsistOf(
 		HavePrefix("spec.envRefs.OTHERS: can't access 'Secret/elsewhere/keys'"),
@@ -164,7 +170,7 @@ func TestExplainShowsTheDefaultsOfAProgram(t *testing.T) {
 		s.Spec.Envs = nil
 		s.Spec.Config = map[string]apiextensionsv1.JSON{"app:zone": {Raw: []byte(`"b"`)}}
 	})
-	explained, err := Explain(context.Background(), w.Client, w.stack(), ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }})
+	explained, err := explain(w.Client, w.stack(), observe.Options{NoCrossNamespaceRefs: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Unshown).To(BeEmpty())
 	g.Expect(shown(explained)).To(Equal(map[string]string{
@@ -174,7 +180,7 @@ func TestExplainShowsTheDefaultsOfAProgram(t *testing.T) {
 }
 
 // shown returns the values by name.
-func shown(explained *Explanation) map[string]string {
+func shown(explained *observe.Explanation) map[string]string {
 	values := map[string]string{}
 	for _, value := range explained.Values {
 		values[value.Name] = value.Value
@@ -188,15 +194,15 @@ func TestExplainTellsWhatTheControllerHasToWriteFirst(t *testing.T) {
 	w.edit(func(s *v1.Stack) {
 		s.Spec.ProgramRef, s.Spec.ProjectRepo, s.Spec.Branch = nil, "https://git.example.com/infra", "main"
 	})
-	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
-	explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+	options := observe.Options{NoCrossNamespaceRefs: true}
+	explained, err := explain(w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Action).To(Equal(decide.KeepGitObjects))
 	g.Expect(explained.Checks[len(explained.Checks)-1].Found).To(Equal("to be done: write GitRepository default/app"))
 	g.Expect(w.writes).To(BeZero())
 
 	w.mustReconcile()
-	explained, err = Explain(context.Background(), w.Client, w.stack(), options)
+	explained, err = explain(w.Client, w.stack(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explained.Decision.Reason).To(Equal(meta.ArtifactFailedReason), "it is not fetched yet")
 }
@@ -205,27 +211,27 @@ func TestExplainTellsWhatTheControllerHasToWriteFirst(t *testing.T) {
 func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programOf(faulty()), programAndStack()[1])
-	options := ExplainOptions{NoCrossNamespaceRefs: true, Now: func() time.Time { return started }}
-	explain := func() *Explanation {
-		explained, err := Explain(context.Background(), w.Client, w.stack(), options)
+	options := observe.Options{NoCrossNamespaceRefs: true}
+	explainNow := func() *observe.Explanation {
+		explained, err := explain(w.Client, w.stack(), options)
 		g.Expect(err).NotTo(HaveOccurred())
 		return explained
 	}
-	explained := explain()
+	explained := explainNow()
 	g.Expect(explained.Unchecked).To(ConsistOf("whether Program default/app is valid: the controller has yet to say so in its status, for generation 1"))
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 
 	w.told()
-	explained = explain()
+	explained = explainNow()
 	g.Expect(explained.Unchecked).To(BeEmpty())
 	g.Expect(explained.Decision.Reason).To(Equal(v1.ProgramInvalidReason))
 	w.mustReconcile()
 	g.Expect(explained.Decision.Message).To(Equal(conditions.GetMessage(w.stack(), meta.ReadyCondition)), "in the words of the controller")
 
 	w.says(valid())
-	g.Expect(explain().Unchecked).To(HaveLen(1), "what is said of another generation does not count")
+	g.Expect(explainNow().Unchecked).To(HaveLen(1), "what is said of another generation does not count")
 	w.told()
-	explained = explain()
+	explained = explainNow()
 	g.Expect(explained.Unchecked).To(BeEmpty())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 }
@@ -262,7 +268,7 @@ func TestExplainFindsWhatADeletedStackWaitsFor(t *testing.T) {
 					return c.List(ctx, list, opts...)
 				},
 			})
-			explained, err := Explain(t.Context(), plain, w.stack(), ExplainOptions{Now: func() time.Time { return started }})
+			explained, err := explain(plain, w.stack(), observe.Options{})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(explained.Decision.Message).To(ContainSubstring("default/user"))
 			g.Expect(explained.Unreadable).To(HaveLen(test.unreadable))

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
@@ -31,7 +32,7 @@ func (r *StackReconciler) addFinalizer(ctx context.Context, stack *v1.Stack) err
 }
 
 // removeFinalizer lets the object of a deleted Stack go.
-func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, seen *observe.Observation) error {
 	r.releaseGit(ctx, stack)
 	if err := r.releaseOutputs(ctx, stack); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, 
 
 // notDestroyed returns why a Stack with destroyOnFinalize was released without a destroy.
 // One that was suspended only while its destroy was in flight is gone all the same.
-func notDestroyed(seen *observed) (reason, while string) {
+func notDestroyed(seen *observe.Observation) (reason, while string) {
 	switch {
 	case !seen.DestroyOnFinalize || seen.NeverRan || decide.Destroyed(seen.Observation):
 		return "", ""

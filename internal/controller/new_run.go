@@ -5,13 +5,13 @@ package controller
 
 import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // newRun assembles all that a run needs, of whatever kind.
-func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind, id string) run.Run {
+func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kind run.Kind, id string) run.Run {
 	operation := kind.Operation
 	todo := run.Run{
 		ID:        id,
@@ -19,21 +19,21 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind,
 		Name:      stack.Name,
 		UID:       string(stack.UID),
 		Operation: operation,
-		Revision:  seen.program.Revision,
+		Revision:  seen.Program.Revision,
 		Stack:     stack.Spec.Stack,
-		Backend:   backend(stack, seen.inputs.Env),
+		Backend:   observe.Backend(stack, seen.Inputs.Env),
 		Project:   projectOf(stack, seen, operation),
-		Program:   seen.program.Program,
-		Env:       seen.inputs.Env,
-		Config:    seen.inputs.Config,
-		Secrets:   seen.inputs.Secrets,
-		Masks:     seen.inputs.Masks,
-		Account:   run.ServiceAccount{Namespace: stack.Namespace, Name: seen.account},
+		Program:   seen.Program.Program,
+		Env:       seen.Inputs.Env,
+		Config:    seen.Inputs.Config,
+		Secrets:   seen.Inputs.Secrets,
+		Masks:     seen.Inputs.Masks,
+		Account:   run.ServiceAccount{Namespace: stack.Namespace, Name: seen.Account},
 		Options: run.Options{
-			Refresh: stack.Spec.Refresh || seen.forced,
+			Refresh: stack.Spec.Refresh || seen.Forced,
 			// Without spec.refresh, a forced run must not fail on drift, which it is there
 			// to fix. Any other refreshes only if its Pulumi.yaml says so.
-			ExpectNoRefreshChanges: stack.Spec.ExpectNoRefreshChanges && (stack.Spec.Refresh || !seen.forced),
+			ExpectNoRefreshChanges: stack.Spec.ExpectNoRefreshChanges && (stack.Spec.Refresh || !seen.Forced),
 			Targets:                stack.Spec.Targets,
 			TargetDependents:       stack.Spec.TargetDependents,
 			RunProgram:             stack.Spec.RunProgram,
@@ -41,7 +41,7 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind,
 		Exists:       stack.Status.ProjectInfo != nil,
 		Known:        stackstatus.KnownProject(stack),
 		KnownBackend: stackstatus.KnownBackend(stack),
-		BackendKey:   seen.inputs.BackendKey,
+		BackendKey:   seen.Inputs.BackendKey,
 		MustExist:    stackstatus.MustExist(stack),
 		InspectFirst: stackstatus.MustInspect(stack, operation),
 		NoCreate:     stack.Spec.UseLocalStackOnly,
@@ -52,7 +52,7 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind,
 		Outputs:         wantedOutputs(stack, seen, operation),
 		Interrupted:     interruptedRuns(stack, operation, r.Holder),
 		Steps:           kind.OnRequest,
-		Workspace:       r.workspaceOf(stack),
+		Workspace:       seen.Workspace,
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates
@@ -63,22 +63,10 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observed, kind run.Kind,
 
 // projectOf returns the project of a run. An update or preview takes it from the program,
 // any other run from an earlier run, if there was one.
-func projectOf(stack *v1.Stack, seen *observed, operation run.Operation) run.Project {
+func projectOf(stack *v1.Stack, seen *observe.Observation, operation run.Operation) run.Project {
 	fromProgram := run.KindOf(operation).Program == run.ProgramAlways
 	if info := stack.Status.ProjectInfo; !fromProgram && info != nil && info.Name != "" {
 		return run.Project{Name: info.Name, Runtime: info.Runtime}
 	}
-	return seen.program.Project
-}
-
-// backend returns where the state lives. It is always explicit, so that the Pulumi.yaml
-// of a program cannot choose another.
-func backend(stack *v1.Stack, env map[string]string) string {
-	if stack.Spec.Backend != "" {
-		return stack.Spec.Backend
-	}
-	if url := env[grammar.BackendVariable]; url != "" {
-		return url
-	}
-	return v1.DefaultBackend
+	return seen.Program.Project
 }

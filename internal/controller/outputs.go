@@ -16,9 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/decide"
-	"github.com/flux-pulumi/pulumi-controller/internal/observe"
-	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -31,26 +28,6 @@ func secretKeys(stack *v1.Stack) []string {
 		keys = append(keys, stack.Namespace+"/"+to.Name)
 	}
 	return keys
-}
-
-// observeOutputs checks whether the Secret with the outputs is up to date. It reads from
-// the API server, as for the Secrets of the inputs: they are not cached.
-func (r *StackReconciler) observeOutputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	if seen.Deleting || seen.Problem != nil || !stackstatus.WritesOutputs(stack) {
-		return nil
-	}
-	basis := r.outputsBasis(ctx, stack)
-	if _, ok := r.results.Get(stack.UID, aboutOutputs, basis); ok {
-		return nil // up to date
-	}
-	secret, err := publish.ReadSecret(ctx, r.APIReader, stack.Namespace, stack.Spec.WriteOutputsToSecret.Name)
-	if err != nil {
-		return err
-	}
-	if seen.Outputs, err = stackstatus.ObserveOutputs(stack, secret); err == nil && seen.Outputs == (decide.Outputs{}) {
-		r.results.Keep(stack.UID, aboutOutputs, basis, observe.Result{})
-	}
-	return err
 }
 
 // deleteFormerOutputs deletes a Secret that was written and that the spec no longer names.

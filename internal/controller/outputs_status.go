@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -15,7 +16,7 @@ import (
 // Stack. They read nothing but their arguments.
 
 // wantedOutputs returns the outputs that a run has to read.
-func wantedOutputs(stack *v1.Stack, seen *observed, operation run.Operation) *run.WantedOutputs {
+func wantedOutputs(stack *v1.Stack, seen *observe.Observation, operation run.Operation) *run.WantedOutputs {
 	if !run.KindOf(operation).ReadsOutputs || !stackstatus.WritesOutputs(stack) || seen.Outputs.Blocked != "" {
 		return nil
 	}

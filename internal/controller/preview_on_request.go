@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -16,9 +17,9 @@ import (
 // but not a reconcile: only status.preview reports it.
 
 // previewOnRequest starts the preview, or says why it cannot.
-func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack, seen *observe.Observation) error {
 	request := stackstatus.RequestToken(stack.Annotations[v1.PreviewRequestAnnotation])
-	seen, err := r.withLocalProgram(ctx, stack, seen)
+	seen, err := r.observer().WithLocalProgram(ctx, stack, seen)
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack,
 }
 
 // previewRefused returns why there can be no preview now.
-func previewRefused(seen *observed) string {
+func previewRefused(seen *observe.Observation) string {
 	switch {
 	case seen.Deleting:
 		return "The Stack is being deleted"

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -41,7 +42,7 @@ type ProgramReconciler struct {
 	// Events records Kubernetes Events.
 	Events EventRecorder
 	// Check validates Programs.
-	Check ProgramCheck
+	Check observe.ProgramCheck
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -62,7 +63,7 @@ func (r *ProgramReconciler) SetupWithManager(mgr ctrl.Manager, opts ProgramRecon
 		return fmt.Errorf("failed to read the labels of the Programs to tell of: %w", err)
 	}
 	err = ctrl.NewControllerManagedBy(mgr).
-		For(newProgramObject(), builder.WithPredicates(ours, predicate.Or(
+		For(observe.NewProgramObject(), builder.WithPredicates(ours, predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, predicate.LabelChangedPredicate{},
 		))).
 		WithOptions(controller.Options{RateLimiter: runtimectrl.GetRateLimiter(opts.RateLimiter)}).
@@ -76,7 +77,7 @@ func (r *ProgramReconciler) SetupWithManager(mgr ctrl.Manager, opts ProgramRecon
 // Reconcile validates the Program. It never requeues: only an edit can change the result.
 func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	started := r.Now()
-	object := newProgramObject()
+	object := observe.NewProgramObject()
 	err := r.Get(ctx, req.NamespacedName, object)
 	if apierrors.IsNotFound(err) || err == nil && object.GetDeletionTimestamp() != nil {
 		if r.MetricsRecorder != nil {
@@ -87,12 +88,12 @@ func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to read Program %s: %w", req.NamespacedName, err)
 	}
-	program, err := withoutText(object)
+	program, err := observe.WithoutText(object)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	defer func() { r.RecordDuration(ctx, program, started) }()
-	checked, err := r.Check.of(object)
+	checked, err := r.Check.Of(object)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -127,7 +128,7 @@ func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, check
 		return nil // still valid is no news
 	}
 	r.Events.AnnotatedEventf(program, map[string]string{
-		v1.GroupVersion.Group + "/" + eventv1.MetaRevisionKey: programRevision(program.Generation, checked.Digest),
+		v1.GroupVersion.Group + "/" + eventv1.MetaRevisionKey: observe.ProgramRevision(program.Generation, checked.Digest),
 		v1.GroupVersion.Group + "/" + eventv1.MetaTokenKey:    program.ResourceVersion,
 	}, kind, is.Reason, "%s", is.Message)
 	return nil

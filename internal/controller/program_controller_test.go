@@ -16,12 +16,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 )
 
 // programOf returns a Program with these keys, whether known or not.
 func programOf(said map[string]any) *unstructured.Unstructured {
-	object := newProgramObject()
+	object := observe.NewProgramObject()
 	object.SetNamespace(key.Namespace)
 	object.SetName(key.Name)
 	object.SetGeneration(1)
@@ -32,7 +33,7 @@ func programOf(said map[string]any) *unstructured.Unstructured {
 // says edits the Program, and increments its generation like the API server.
 func (w *world) says(said map[string]any) {
 	w.t.Helper()
-	object := newProgramObject()
+	object := observe.NewProgramObject()
 	if err := w.Get(context.Background(), key, object); err != nil {
 		w.t.Fatal(err)
 	}
@@ -124,27 +125,27 @@ func TestUnknownKeysAreReported(t *testing.T) {
 		"runtime":   "nodejs",
 		"resources": map[string]any{"a": map[string]any{"type": "a:B", "options": map[string]any{"protected": true}}},
 	})
-	checked, err := ProgramCheck(check.Check).of(object)
+	checked, err := observe.ProgramCheck(check.Check).Of(object)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(checked.Invalid.String()).To(And(
 		ContainSubstring("program.resources.a.options.protected (line 4): is not a key of the options of a resource"),
 		ContainSubstring("program.runtime (line 6): is not a key of a Program")))
 
 	object.Object["status"] = map[string]any{"artifact": "of the operator"}
-	_, err = withoutText(object)
+	_, err = observe.WithoutText(object)
 	g.Expect(err).NotTo(HaveOccurred())
 }
 
 func TestACheckIsCachedUntilTheObjectChanges(t *testing.T) {
 	g := NewWithT(t)
-	kept, object := keepChecks(check.Check), programOf(valid())
+	kept, object := observe.KeepChecks(check.Check), programOf(valid())
 	object.SetResourceVersion("1")
-	first, err := kept.of(object)
+	first, err := kept.Of(object)
 	g.Expect(err).NotTo(HaveOccurred())
 	object.Object["program"] = faulty()
-	g.Expect(kept.of(object)).To(Equal(first))
+	g.Expect(kept.Of(object)).To(Equal(first))
 	object.SetResourceVersion("2")
-	again, err := kept.of(object)
+	again, err := kept.Of(object)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.Invalid.None()).To(BeFalse())
 }

@@ -13,14 +13,15 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // report writes a failure to the conditions, and announces it once for each revision. The
 // failure of a run was announced when the run ended.
-func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observed, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
+func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision, mark func(stack *v1.Stack, reason, message string)) error {
 	before := conditions.Get(stack, meta.ReadyCondition)
-	revision := seen.program.Revision
+	revision := seen.Program.Revision
 	isNew := revision != "" && revision != stack.Status.LastAttemptedRevision
 	if err := r.patchStatus(ctx, stack, func() { stackstatus.MarkDecision(stack, decision, revision, mark) }); err != nil {
 		return err
@@ -32,7 +33,7 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 			kind = eventv1.EventTypeTrace
 		}
 		r.announce(ctx, stack, stackstatus.Event{Type: kind, Reason: decision.Reason, Message: decision.Message,
-			Revision: revision, OriginRevision: seen.program.OriginRevision})
+			Revision: revision, OriginRevision: seen.Program.OriginRevision})
 	}
 	return nil
 }

@@ -65,11 +65,11 @@ type StackReconciler struct {
 	// Holder identifies this process in the records of the runs it starts.
 	Holder v1.RunHolder
 	// Holders proves that the processes that recorded other runs are dead.
-	Holders HolderProver
+	Holders observe.HolderProver
 	// Sources resolves the artifact a Stack refers to.
-	Sources SourceResolver
+	Sources observe.SourceResolver
 	// CheckProgram validates Programs.
-	CheckProgram ProgramCheck
+	CheckProgram observe.ProgramCheck
 	// Accounts checks the service account of a run before it starts. Nil checks nothing.
 	Accounts AccountChecker
 	// NoCrossNamespaceRefs denies references to other namespaces.
@@ -99,7 +99,7 @@ type StackReconciler struct {
 	unwritten   publish.Unwritten
 	watches     *sourceWatches
 	expressions *dependency.Expressions
-	checks      programChecks
+	checks      observe.ProgramChecks
 	results     *observe.ResultCache
 }
 
@@ -127,7 +127,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	}
 	defer func() { r.RecordDuration(ctx, stack, started) }()
 
-	seen, err := r.observeForRun(ctx, stack)
+	seen, err := r.observe(ctx, stack)
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil // an object that is kept for the Stack has changed
 	}
@@ -169,7 +169,7 @@ func (r *StackReconciler) actFailed(ctx context.Context, stack *v1.Stack, decisi
 
 // decide decides what to do next. What only a run needs is checked only if one is to
 // start, and counts for a recovery too.
-func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observed) decide.Decision {
+func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observe.Observation) decide.Decision {
 	decision := decide.Next(seen.Observation)
 	if decision.Action != decide.Start {
 		return decision

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -287,7 +288,7 @@ func TestARunOfADeadProcessIsRecoveredFromAndThenRunAgain(t *testing.T) {
 func TestARunWhoseHolderCannotBeCheckedIsReportedAndKept(t *testing.T) {
 	g := NewWithT(t)
 	w, lost := takenOver(t)
-	w.others.gone, w.others.fault = true, Unproven(errors.New("failed to make the data directory: not a directory"))
+	w.others.gone, w.others.fault = true, observe.Unproven(errors.New("failed to make the data directory: not a directory"))
 
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(10 * time.Second))
 	w.mustReconcile()
@@ -495,7 +496,7 @@ func TestASpecThatLeavesNoRoomForTheStatusStalls(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.edit(func(s *v1.Stack) {
-		big, err := json.Marshal(strings.Repeat("x", maxSpec))
+		big, err := json.Marshal(strings.Repeat("x", (1 << 20)))
 		g.Expect(err).NotTo(HaveOccurred())
 		s.Spec.Config = map[string]apiextensionsv1.JSON{"big": {Raw: big}}
 	})

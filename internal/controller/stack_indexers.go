@@ -16,6 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
 // The indexes find the Stacks that refer to an object.
@@ -28,11 +29,11 @@ const (
 
 func stackIndexes() map[string]client.IndexerFunc {
 	return map[string]client.IndexerFunc{
-		sourceIndex:     indexStacks(sourceKeys),
-		programIndex:    indexStacks(programKeys),
-		secretIndex:     indexStacks(secretKeys),
-		configMapIndex:  indexStacks(keysOf(inputs.ConfigMapRefs)),
-		dependencyIndex: indexStacks(dependencyKeys),
+		sourceIndex:             indexStacks(sourceKeys),
+		programIndex:            indexStacks(programKeys),
+		secretIndex:             indexStacks(secretKeys),
+		configMapIndex:          indexStacks(keysOf(inputs.ConfigMapRefs)),
+		observe.DependencyIndex: indexStacks(dependencyKeys),
 	}
 }
 

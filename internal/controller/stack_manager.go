@@ -40,7 +40,7 @@ type StackReconcilerOptions struct {
 // SetupWithManager registers the controller, its indexes and its watches. A kind of Flux
 // source is watched once a Stack refers to it, so that a cluster need not have them all.
 func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts StackReconcilerOptions) error {
-	r.expressions, r.checks = dependency.NewExpressions(maxExpressions), keepChecks(r.CheckProgram)
+	r.expressions, r.checks = dependency.NewExpressions(maxExpressions), observe.KeepChecks(r.CheckProgram)
 	for field, indexer := range stackIndexes() {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1.Stack{}, field, indexer); err != nil {
 			return fmt.Errorf("failed to index Stacks by %s: %w", field, err)
@@ -53,7 +53,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 			runCancelledPredicate(), previewRequestedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
-		Watches(newProgramObject(),
+		Watches(observe.NewProgramObject(),
 			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(programIndex, objectKey)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(opts.Waker).

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -33,7 +34,7 @@ type launch struct {
 // needs one, records the run, and then starts it. The record is written first, with
 // optimistic locking: a conflict proves that the observation is stale, and a process that dies
 // later leaves a record of what it may have been doing.
-func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observed, which launch) (err error) {
+func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observe.Observation, which launch) (err error) {
 	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
 		if r.Runner.Closed() {
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
@@ -63,7 +64,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}); err != nil {
 		return err
 	}
-	for _, leftOut := range seen.inputs.LeftOut {
+	for _, leftOut := range seen.Inputs.LeftOut {
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
 	err = r.startRecorded(ctx, stack, todo)
@@ -97,13 +98,13 @@ func (r *StackReconciler) startRecorded(ctx context.Context, stack *v1.Stack, to
 }
 
 // record returns what the status says about a run, from before it starts.
-func (r *StackReconciler) record(stack *v1.Stack, seen *observed, todo run.Run) v1.RunStatus {
+func (r *StackReconciler) record(stack *v1.Stack, seen *observe.Observation, todo run.Run) v1.RunStatus {
 	return v1.RunStatus{
 		ID:               todo.ID,
 		Operation:        todo.Operation,
 		Generation:       stack.Generation,
-		Revision:         seen.program.Revision,
-		OriginRevision:   seen.program.OriginRevision,
+		Revision:         seen.Program.Revision,
+		OriginRevision:   seen.Program.OriginRevision,
 		Digest:           seen.Digest,
 		ReconcileRequest: stack.Status.GetLastHandledReconcileRequest(),
 		StartedAt:        metav1.Time{Time: seen.Now},

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
@@ -20,14 +21,14 @@ import (
 // proven is run: an update without changes does no harm.
 
 // inputsOf returns what the status says of the current inputs.
-func inputsOf(seen *observed) stackstatus.Inputs {
+func inputsOf(seen *observe.Observation) stackstatus.Inputs {
 	return stackstatus.Inputs{
-		Revision: seen.program.Revision, OriginRevision: seen.program.OriginRevision, Digest: seen.Digest, Project: seen.program.Project,
+		Revision: seen.Program.Revision, OriginRevision: seen.Program.OriginRevision, Digest: seen.Digest, Project: seen.Program.Project,
 	}
 }
 
 // takeOver records what the Pulumi operator has applied as applied.
-func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *observe.Observation) error {
 	if err := r.addFinalizer(ctx, stack); err != nil {
 		return err
 	}
@@ -39,9 +40,9 @@ func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *o
 		Type:           corev1.EventTypeNormal,
 		Reason:         meta.ReconciliationSucceededReason,
 		Message:        conditions.GetMessage(stack, meta.ReadyCondition),
-		Revision:       seen.program.Revision,
-		OriginRevision: seen.program.OriginRevision,
+		Revision:       seen.Program.Revision,
+		OriginRevision: seen.Program.OriginRevision,
 	})
-	r.announceReady(ctx, before, stack, seen.program.Revision, seen.program.OriginRevision)
+	r.announceReady(ctx, before, stack, seen.Program.Revision, seen.Program.OriginRevision)
 	return nil
 }

@@ -4,31 +4,10 @@
 package controller
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
-
-// maxSpec bounds the spec of a Stack, in bytes of JSON. etcd takes objects of 1.5 MiB,
-// and the status needs room next to the spec: a run whose end cannot be written would
-// block its Stack forever.
-const maxSpec = 1 << 20
-
-// checkSize refuses a spec that leaves no room for the status.
-func checkSize(stack *v1.Stack) error {
-	text, err := json.Marshal(stack.Spec)
-	if err != nil {
-		return fmt.Errorf("the spec cannot be written as JSON: %w", err)
-	}
-	if len(text) > maxSpec {
-		return fmt.Errorf("spec has %d bytes, and must not have more than %d: move large values of spec.config into the program", len(text), maxSpec)
-	}
-	return nil
-}
 
 // isTooLarge recognizes that an object does not fit into etcd. The API server and etcd
 // report that in different ways.

@@ -60,16 +60,3 @@ func TestABackendThatGoesWithTheControllerIsRefused(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(apierrors.IsNotFound(w.Get(t.Context(), key, &v1.Stack{}))).To(BeTrue())
 }
-
-// A label names a queue of Jobs, and may be all that a Stack asks for.
-func TestATemplateWithOnlyJobLabelsIsUsed(t *testing.T) {
-	g := NewWithT(t)
-	w := inventoryWorld(t)
-	const text = `{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"q"}}}`
-	stack := &v1.Stack{Spec: v1.StackSpec{WorkspaceTemplate: &apiextensionsv1.JSON{Raw: []byte(text)}}}
-	g.Expect(w.workspaceOf(stack)).To(BeNil(), "this controller makes no Jobs")
-	w.Jobs = &testJobs{}
-	g.Expect(w.workspaceOf(stack)).To(MatchJSON(text))
-	stack.Spec.WorkspaceTemplate.Raw = []byte(`{"metadata":{"labels":{}}}`)
-	g.Expect(w.workspaceOf(stack)).To(BeNil())
-}

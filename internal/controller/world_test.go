@@ -21,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -281,7 +282,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		Now:                  func() time.Time { return started },
 		CheckProgram:         check.Check,
 		expressions:          dependency.NewExpressions(maxExpressions),
-		checks:               ProgramCheck(check.Check),
+		checks:               observe.ProgramCheck(check.Check),
 	}
 	return w
 }

@@ -12,12 +12,12 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
-	"github.com/flux-pulumi/pulumi-controller/internal/controller"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
 func newDebug(s *session) *cobra.Command {
-	options, runner := controller.ExplainOptions{Now: s.Now}, ""
+	options, runner := observe.Options{}, ""
 	cmd := newStackCommand(s, "Show the inputs of a run of a Stack, and why a run is due or not",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
 			options.Jobs = runner == runnerJob
@@ -40,8 +40,8 @@ the inputs depend on them.`
 	return newGroup("debug", "Show the inputs of a Stack and what the controller decides about it", cmd)
 }
 
-func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack, options controller.ExplainOptions) error {
-	explained, err := controller.Explain(ctx, api, stack, options)
+func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack, options observe.Options) error {
+	explained, err := observe.Explain(ctx, api, stack, options, s.Now)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 	return nil
 }
 
-func (s *session) printChecks(explained *controller.Explanation) {
+func (s *session) printChecks(explained *observe.Explanation) {
 	var lines [][]string
 	for _, check := range explained.Checks {
 		says := "continue"

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -34,17 +34,18 @@ func localProgramFault(format string, args ...any) error {
 	return &localProgramError{fmt.Sprintf(format, args...)}
 }
 
-// withLocalProgram observes the Stack again with the local program in place of its own,
+// WithLocalProgram observes the Stack again with the local program in place of its own,
 // so that a Stack whose own program is missing or invalid can be previewed. Without a
 // local program, it returns seen.
-func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack, seen *observed) (*observed, error) {
+func (o *Observer) WithLocalProgram(ctx context.Context, stack *v1.Stack, seen *Observation) (*Observation, error) {
 	value, ok := stack.Annotations[v1.PreviewProgramAnnotation]
 	if !ok || previewHindered(seen) {
 		return seen, nil
 	}
-	again := &observed{Observation: seen.Observation, account: inputs.ServiceAccount(stack, r.DefaultServiceAccount), forced: seen.forced, upkept: seen.upkept}
+	again := &Observation{Observation: seen.Observation, Account: inputs.ServiceAccount(stack, o.DefaultServiceAccount),
+		Workspace: seen.Workspace, Forced: seen.Forced, upkept: seen.upkept}
 	again.Problem = nil
-	err := r.observeLocal(ctx, stack, again, value)
+	err := o.observeLocal(ctx, stack, again, value)
 	var fault *localProgramError
 	switch again.Problem = problemOf(err); {
 	case errors.As(err, &fault):
@@ -56,10 +57,10 @@ func (r *StackReconciler) withLocalProgram(ctx context.Context, stack *v1.Stack,
 }
 
 // previewHindered reports that there can be no preview, whatever the program.
-func previewHindered(seen *observed) bool { return seen.Deleting || seen.Suspended }
+func previewHindered(seen *Observation) bool { return seen.Deleting || seen.Suspended }
 
-func (r *StackReconciler) observeLocal(ctx context.Context, stack *v1.Stack, seen *observed, annotation string) error {
-	if r.RefuseLocalPrograms {
+func (o *Observer) observeLocal(ctx context.Context, stack *v1.Stack, seen *Observation, annotation string) error {
+	if o.RefuseLocalPrograms {
 		return localProgramFault("this controller previews no programs but those of the Stacks (--allow-preview-programs=false): "+
 			"remove the annotation %s", v1.PreviewProgramAnnotation)
 	}
@@ -71,20 +72,20 @@ func (r *StackReconciler) observeLocal(ctx context.Context, stack *v1.Stack, see
 	if stack.Spec.ProgramRef != nil {
 		key = localprogram.ProgramKey
 	}
-	data, err := r.readLocal(ctx, stack.Namespace, ref, key)
+	data, err := o.readLocal(ctx, stack.Namespace, ref, key)
 	if err != nil {
 		return err
 	}
-	if seen.local, err = localProgram(r.CheckProgram, stack, ref, data); err != nil {
+	if seen.local, err = localProgram(o.CheckProgram, stack, ref, data); err != nil {
 		return err
 	}
-	return r.observeInputs(ctx, stack, seen)
+	return o.observeInputs(ctx, stack, seen)
 }
 
 // readLocal reads the local program from the API server: ConfigMaps are not cached.
-func (r *StackReconciler) readLocal(ctx context.Context, namespace string, ref localprogram.Reference, key string) ([]byte, error) {
+func (o *Observer) readLocal(ctx context.Context, namespace string, ref localprogram.Reference, key string) ([]byte, error) {
 	configMap := &corev1.ConfigMap{}
-	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, configMap)
+	err := o.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, configMap)
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		return nil, localProgramFault("ConfigMap %s/%s with the program to preview not found: it is gone with the command that made it; "+
 			"remove the annotation %s, or preview with --path again", namespace, ref.ConfigMap, v1.PreviewProgramAnnotation)
@@ -100,8 +101,8 @@ func (r *StackReconciler) readLocal(ctx context.Context, namespace string, ref l
 }
 
 // localProgram returns the local program, to run in place of that of the Stack.
-func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Reference, data []byte) (*program, error) {
-	found := &program{Revision: ref.Revision(), Digest: ref.Digest}
+func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Reference, data []byte) (*Program, error) {
+	found := &Program{Revision: ref.Revision(), Digest: ref.Digest}
 	if stack.Spec.ProgramRef == nil {
 		found.Artifact = &run.Artifact{Digest: ref.Digest, Archive: data}
 		return found, nil
@@ -120,9 +121,9 @@ func localProgram(check ProgramCheck, stack *v1.Stack, ref localprogram.Referenc
 }
 
 // programFor returns the program for a run of the Stack.
-func (r *StackReconciler) programFor(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (program, error) {
+func (o *Observer) programFor(ctx context.Context, stack *v1.Stack, seen *Observation, name grammar.StackName) (Program, error) {
 	if seen.local != nil {
 		return *seen.local, nil
 	}
-	return r.findProgram(ctx, stack, seen, name)
+	return o.findProgram(ctx, stack, seen, name)
 }

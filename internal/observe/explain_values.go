@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -21,11 +21,11 @@ import (
 )
 
 // explainValues lists the values that a run would get, with secrets masked.
-func explainValues(stack *v1.Stack, given *observed) []ExplainedValue {
-	if given.inputs == nil {
+func explainValues(stack *v1.Stack, given *Observation) []ExplainedValue {
+	if given.Inputs == nil {
 		return nil
 	}
-	return slices.Concat(explainEnv(stack, given.inputs), explainConfig(stack, given.inputs), explainDefaults(stack, given.program, given.inputs))
+	return slices.Concat(explainEnv(stack, given.Inputs), explainConfig(stack, given.Inputs), explainDefaults(stack, given.Program, given.Inputs))
 }
 
 // hideIn hides a whole text if it contains a secret.
@@ -70,7 +70,7 @@ func explainConfig(stack *v1.Stack, given *inputs.Inputs) []ExplainedValue {
 }
 
 // explainDefaults lists the config that the Stack leaves to the Program.
-func explainDefaults(stack *v1.Stack, program program, given *inputs.Inputs) []ExplainedValue {
+func explainDefaults(stack *v1.Stack, program Program, given *inputs.Inputs) []ExplainedValue {
 	set := configKeys(program.Project.Name, slices.Collect(maps.Keys(configFields(stack))))
 	var values []ExplainedValue
 	for _, declared := range program.Declared {
@@ -98,11 +98,11 @@ func isSecretEnv(stack *v1.Stack, from, name string) bool {
 
 // unshownValues names the other places from which a run gets values: they are not in
 // Kubernetes, or made for the run, or the Program is not known.
-func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
+func unshownValues(stack *v1.Stack, given *Observation, jobs bool) []string {
 	var unshown []string
 	hasJob := jobs && inputs.HasJob(stack.Spec)
-	if given.account != "" && (given.inputs == nil || given.inputs.Env[grammar.KubeconfigVariable] == "") {
-		text := fmt.Sprintf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount %s/%s", stack.Namespace, given.account)
+	if given.Account != "" && (given.Inputs == nil || given.Inputs.Env[grammar.KubeconfigVariable] == "") {
+		text := fmt.Sprintf("the kubeconfig in $HOME/.kube/config, with the rights of ServiceAccount %s/%s", stack.Namespace, given.Account)
 		if hasJob {
 			text += ", unless spec.workspaceTemplate sets " + grammar.KubeconfigVariable
 		}
@@ -111,7 +111,7 @@ func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
 	if hasJob {
 		unshown = append(unshown, "the variables of spec.workspaceTemplate and of the image of its pod")
 	}
-	if ref := stack.Spec.ProgramRef; ref != nil && given.program.Project.Name == "" {
+	if ref := stack.Spec.ProgramRef; ref != nil && given.Program.Project.Name == "" {
 		unshown = append(unshown, fmt.Sprintf("the defaults of the config that Program %s/%s declares", stack.Namespace, ref.Name))
 	} else if name, err := grammar.ParseStackName(stack.Spec.Stack); err == nil && ref == nil {
 		unshown = append(unshown, fmt.Sprintf("config that is only in Pulumi.%s.yaml or Pulumi.yaml of the source", name.Stack))
@@ -124,10 +124,10 @@ func unshownValues(stack *v1.Stack, given *observed, jobs bool) []string {
 
 // resolvePartly resolves the values of a Stack of which some cannot be resolved. It
 // returns what these are, too.
-func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack, program program) (resolved *inputs.Inputs, missing []string) {
+func (o *Observer) resolvePartly(ctx context.Context, stack *v1.Stack, program Program) (resolved *inputs.Inputs, missing []string) {
 	stack = stack.DeepCopy()
 	for {
-		given, err := inputs.Resolve(ctx, unnamedObjects{r.APIReader}, stack, r.inputOptions())
+		given, err := inputs.Resolve(ctx, unnamedObjects{o.APIReader}, stack, o.inputOptions())
 		if err == nil {
 			err = hideConfig(stack, program, given)
 		}
@@ -146,7 +146,7 @@ func (r *StackReconciler) resolvePartly(ctx context.Context, stack *v1.Stack, pr
 
 // hideConfig hides the config that a Program declares as secret, or all of it if the
 // Program is not known.
-func hideConfig(stack *v1.Stack, program program, given *inputs.Inputs) error {
+func hideConfig(stack *v1.Stack, program Program, given *inputs.Inputs) error {
 	if stack.Spec.ProgramRef == nil || program.Project.Name != "" {
 		return hideDeclared(program, given)
 	}

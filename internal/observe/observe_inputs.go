@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -16,71 +16,71 @@ import (
 )
 
 // observeInputs finds the program and resolves the values for a run.
-func (r *StackReconciler) observeInputs(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (o *Observer) observeInputs(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err != nil {
 		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
 	}
 	if seen.Deleting {
-		if err := r.observeDestroy(ctx, stack, seen, name); err != nil {
+		if err := o.observeDestroy(ctx, stack, seen, name); err != nil {
 			return err
 		}
-		return r.digestRun(stack, seen, string(run.Destroy))
+		return o.digestRun(stack, seen, string(run.Destroy))
 	}
 	if err := checkSize(stack); err != nil {
 		return &invalidSpecError{err}
 	}
-	if err := r.validate(stack); err != nil {
+	if err := o.validate(stack); err != nil {
 		return err
 	}
-	if err := r.checkOrder(ctx, stack, seen); err != nil {
+	if err := o.checkOrder(ctx, stack, seen); err != nil {
 		return err
 	}
 	if err := seen.due(gitsource.PlanDeletion(stack)); err != nil {
 		return err
 	}
-	if seen.program, err = r.programFor(ctx, stack, seen, name); err != nil {
-		return r.withoutProgram(ctx, stack, seen, name, err)
+	if seen.Program, err = o.programFor(ctx, stack, seen, name); err != nil {
+		return o.withoutProgram(ctx, stack, seen, name, err)
 	}
-	if err := r.resolveFor(ctx, stack, seen); err != nil {
-		return r.withoutProgram(ctx, stack, seen, name, err)
+	if err := o.resolveFor(ctx, stack, seen); err != nil {
+		return o.withoutProgram(ctx, stack, seen, name, err)
 	}
 	return nil
 }
 
 // resolveFor resolves the values for a run of the program in seen.
-func (r *StackReconciler) resolveFor(ctx context.Context, stack *v1.Stack, seen *observed) error {
-	if err := r.resolveChanged(ctx, stack, seen); err != nil {
+func (o *Observer) resolveFor(ctx context.Context, stack *v1.Stack, seen *Observation) error {
+	if err := o.resolveChanged(ctx, stack, seen); err != nil {
 		return err
 	}
-	if err := r.digestRun(stack, seen, ""); err != nil {
+	if err := o.digestRun(stack, seen, ""); err != nil {
 		return err
 	}
-	seen.AppliedElsewhere = stackstatus.AppliedByOperator(stack, seen.program.Revision, seen.program.MadeAt)
+	seen.AppliedElsewhere = stackstatus.AppliedByOperator(stack, seen.Program.Revision, seen.Program.MadeAt)
 	return nil
 }
 
 // digestRun computes the digest that identifies a run by its inputs, so that a run that
 // failed for lack of a credential starts again once that exists.
-func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation string) error {
+func (o *Observer) digestRun(stack *v1.Stack, seen *Observation, operation string) error {
 	options, err := inputs.RunOptions(stack.Spec)
 	if err != nil {
 		return err
 	}
-	workspace, err := r.workspaceText(stack)
+	workspace, err := o.workspaceText(stack)
 	if err != nil {
 		return err
 	}
 	in := inputs.RunInputs{
-		ProgramDigest: seen.program.Digest,
-		Project:       seen.program.Project.Name,
+		ProgramDigest: seen.Program.Digest,
+		Project:       seen.Program.Project.Name,
 		Dir:           dirOf(stack),
 		Stack:         stack.Spec.Stack,
 		Backend:       stack.Spec.Backend,
 		Inputs:        seen.inputsDigest,
 		Options:       options,
 
-		ServiceAccount: seen.account,
+		ServiceAccount: seen.Account,
 		Workspace:      workspace,
 		Operation:      operation,
 	}
@@ -94,40 +94,40 @@ func (r *StackReconciler) digestRun(stack *v1.Stack, seen *observed, operation s
 
 // observeState resolves what a run needs that works from the state alone: the variables,
 // without the config, and the project. It returns false if the project is not known.
-func (r *StackReconciler) observeState(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (bool, error) {
+func (o *Observer) observeState(ctx context.Context, stack *v1.Stack, seen *Observation, name grammar.StackName) (bool, error) {
 	envOnly := stack.DeepCopy()
 	envOnly.Spec.Config, envOnly.Spec.ConfigRef, envOnly.Spec.SecretsRef, envOnly.Spec.Secrets = nil, nil, nil, nil
-	seen.program.Declared = nil // the state needs no config
-	if err := r.resolve(ctx, envOnly, seen); err != nil {
+	seen.Program.Declared = nil // the state needs no config
+	if err := o.resolve(ctx, envOnly, seen); err != nil {
 		return false, err
 	}
 	if info := stack.Status.ProjectInfo; info != nil && info.Name != "" {
-		seen.program.Project = run.Project{Name: info.Name, Runtime: info.Runtime}
+		seen.Program.Project = run.Project{Name: info.Name, Runtime: info.Runtime}
 		return true, nil
 	}
-	seen.program.Project = run.Project{Name: name.Project}
+	seen.Program.Project = run.Project{Name: name.Project}
 	return name.Project != "", nil
 }
 
 // observeDestroy resolves what a destroy needs. It works from the state, so it needs
 // neither the config nor, if the project is known, the program: both may be gone or
 // wrong.
-func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
+func (o *Observer) observeDestroy(ctx context.Context, stack *v1.Stack, seen *Observation, name grammar.StackName) (err error) {
 	if stack.Spec.RunProgram {
-		return r.observeProgramOfDestroy(ctx, stack, seen, name)
+		return o.observeProgramOfDestroy(ctx, stack, seen, name)
 	}
-	known, err := r.observeState(ctx, stack, seen, name)
+	known, err := o.observeState(ctx, stack, seen, name)
 	if err != nil {
 		return err
 	}
 	if known {
-		r.offerProgram(ctx, stack, seen)
+		o.offerProgram(ctx, stack, seen)
 		return nil
 	}
-	if err := r.validate(stack); err != nil {
+	if err := o.validate(stack); err != nil {
 		return err
 	}
-	if seen.program, err = r.findProgram(ctx, stack, seen, name); err != nil {
+	if seen.Program, err = o.findProgram(ctx, stack, seen, name); err != nil {
 		return fmt.Errorf("%w (the destroy needs it, as no run has told the project of the stack and spec.stack does not name it)", err)
 	}
 	return nil
@@ -135,43 +135,43 @@ func (r *StackReconciler) observeDestroy(ctx context.Context, stack *v1.Stack, s
 
 // observeProgramOfDestroy resolves what a destroy that runs the program needs, which is
 // all that an update needs.
-func (r *StackReconciler) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (err error) {
+func (o *Observer) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *Observation, name grammar.StackName) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%w (the destroy needs it, as spec.runProgram is set)", err)
 		}
 	}()
-	if err := r.validate(stack); err != nil {
+	if err := o.validate(stack); err != nil {
 		return err
 	}
-	if seen.program, err = r.findProgram(ctx, stack, seen, name); err != nil {
+	if seen.Program, err = o.findProgram(ctx, stack, seen, name); err != nil {
 		return err
 	}
-	return r.resolve(ctx, stack, seen)
+	return o.resolve(ctx, stack, seen)
 }
 
 // findProgram finds the program that the Stack refers to.
-func (r *StackReconciler) findProgram(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName) (program, error) {
+func (o *Observer) findProgram(ctx context.Context, stack *v1.Stack, seen *Observation, name grammar.StackName) (Program, error) {
 	if ref := stack.Spec.ProgramRef; ref != nil {
-		return r.programObject(ctx, stack.Namespace, ref.Name, name.Project)
+		return o.programObject(ctx, stack.Namespace, ref.Name, name.Project)
 	}
 	if stack.Spec.ProjectRepo != "" {
-		return r.gitProgram(ctx, stack, seen)
+		return o.gitProgram(ctx, stack, seen)
 	}
-	return r.sourceProgram(ctx, stack)
+	return o.sourceProgram(ctx, stack)
 }
 
 // sourceProgram finds the program in the source of Flux that the Stack refers to.
-func (r *StackReconciler) sourceProgram(ctx context.Context, stack *v1.Stack) (program, error) {
+func (o *Observer) sourceProgram(ctx context.Context, stack *v1.Stack) (Program, error) {
 	ref := stack.Spec.FluxSource.SourceRef
-	if err := r.watches.ensure(ref.Kind); err != nil {
-		return program{}, err
+	if err := o.watch(ref.Kind); err != nil {
+		return Program{}, err
 	}
-	found, err := r.Sources.Resolve(ctx, stack.Namespace, ref)
+	found, err := o.Sources.Resolve(ctx, stack.Namespace, ref)
 	if err != nil {
-		return program{}, err
+		return Program{}, err
 	}
-	return program{
+	return Program{
 		Program:        run.Program{Artifact: &run.Artifact{URL: found.URL, Digest: found.Digest, Dir: stack.Spec.FluxSource.Dir}},
 		Revision:       found.Revision,
 		OriginRevision: found.OriginRevision,

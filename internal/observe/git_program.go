@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
-	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
@@ -28,51 +27,51 @@ import (
 type upkept struct{ err error }
 
 // due notes what is due for the Git objects, or returns what became of it.
-func (o *observed) due(upkeep *gitsource.Upkeep) error {
+func (seen *Observation) due(upkeep *gitsource.Upkeep) error {
 	switch {
-	case o.upkept != nil:
-		return o.upkept.err
+	case seen.upkept != nil:
+		return seen.upkept.err
 	case upkeep != nil:
-		o.upkeep, o.GitObjects = upkeep, upkeep.String()
+		seen.Upkeep, seen.GitObjects = upkeep, upkeep.String()
 	}
 	return nil
 }
 
 // gitProgram finds the program of a projectRepo, in the GitRepository that fetches it.
-func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack, seen *observed) (program, error) {
+func (o *Observer) gitProgram(ctx context.Context, stack *v1.Stack, seen *Observation) (Program, error) {
 	if err := gitsource.CheckOutputs(stack); err != nil {
-		return program{}, err
+		return Program{}, err
 	}
 	remote, err := gitsource.ParseURL(stack.Spec.ProjectRepo)
 	if err != nil {
-		return program{}, err
+		return Program{}, err
 	}
-	if err := r.watches.ensure(sourcev1.GitRepositoryKind); err != nil {
-		return program{}, err
+	if err := o.watch(sourcev1.GitRepositoryKind); err != nil {
+		return Program{}, err
 	}
-	repo, errOfRepo := r.readGitRepository(ctx, stack)
-	basis := r.gitBasis(ctx, stack, repo)
-	if _, ok := r.results.Get(stack.UID, aboutGit, basis); ok {
+	repo, errOfRepo := o.readGitRepository(ctx, stack)
+	basis := o.gitBasis(ctx, stack, repo)
+	if _, ok := o.Results.Get(stack.UID, aboutGit, basis); ok {
 		if found, err := source.OfKept(repo, func(text string) string { return text }); err == nil {
 			return fetchedProgram(stack, found), nil
 		}
 	}
-	values := inputs.NewValues(r.APIReader, stack.Namespace, r.inputOptions())
+	values := inputs.NewValues(o.APIReader, stack.Namespace, o.inputOptions())
 	credentials, err := gitsource.Resolve(ctx, values, stack.Spec.GitSource, remote)
 	if err != nil {
-		return program{}, err
+		return Program{}, err
 	}
 	if errOfRepo != nil {
-		return program{}, errOfRepo
+		return Program{}, errOfRepo
 	}
-	secret, err := r.readGitSecret(ctx, stack, credentials)
+	secret, err := o.readGitSecret(ctx, stack, credentials)
 	if err != nil {
-		return program{}, err
+		return Program{}, err
 	}
 	wanted := gitsource.Wanted{Spec: gitsource.Spec(stack, remote, credentials), Data: credentials.Data, Request: openRequest(stack)}
 	upkeep := gitsource.Plan(stack, wanted, repo, secret, seen.Now)
 	if err := seen.due(upkeep); err != nil {
-		return program{}, err
+		return Program{}, err
 	}
 	expected := repo
 	if upkeep != nil && upkeep.Expected(seen.Now) != nil {
@@ -80,19 +79,19 @@ func (r *StackReconciler) gitProgram(ctx context.Context, stack *v1.Stack, seen 
 	}
 	found, err := source.OfKept(expected, credentials.Mask)
 	if err != nil {
-		return program{}, err
+		return Program{}, err
 	}
 	if upkeep == nil {
-		r.results.Keep(stack.UID, aboutGit, basis, observe.Result{})
+		o.Results.Keep(stack.UID, aboutGit, basis, Result{})
 	}
 	return fetchedProgram(stack, found), nil
 }
 
 // readGitRepository reads the GitRepository of the Stack. It returns nil if there is none.
-func (r *StackReconciler) readGitRepository(ctx context.Context, stack *v1.Stack) (*sourcev1.GitRepository, error) {
+func (o *Observer) readGitRepository(ctx context.Context, stack *v1.Stack) (*sourcev1.GitRepository, error) {
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
 	repo := &sourcev1.GitRepository{}
-	found, err := gitsource.ReadOwned(ctx, r.Client, stack, key, repo)
+	found, err := gitsource.ReadOwned(ctx, o.Cached, stack, key, repo)
 	var notOwned *gitsource.NotOwnedError
 	switch {
 	case errors.As(err, &notOwned):
@@ -109,10 +108,10 @@ func (r *StackReconciler) readGitRepository(ctx context.Context, stack *v1.Stack
 
 // readGitSecret reads the Secret of the GitRepository. It returns nil if there is none, and
 // for one that is neither needed nor owned by the Stack.
-func (r *StackReconciler) readGitSecret(ctx context.Context, stack *v1.Stack, credentials gitsource.Credentials) (*corev1.Secret, error) {
+func (o *Observer) readGitSecret(ctx context.Context, stack *v1.Stack, credentials gitsource.Credentials) (*corev1.Secret, error) {
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.SecretName(stack.Name)}
 	secret := &corev1.Secret{}
-	found, err := gitsource.ReadOwned(ctx, r.APIReader, stack, key, secret)
+	found, err := gitsource.ReadOwned(ctx, o.APIReader, stack, key, secret)
 	var notOwned *gitsource.NotOwnedError
 	switch {
 	case errors.As(err, &notOwned) && credentials.Data == nil:
@@ -127,8 +126,8 @@ func (r *StackReconciler) readGitSecret(ctx context.Context, stack *v1.Stack, cr
 	return secret, nil
 }
 
-func fetchedProgram(stack *v1.Stack, found *source.Source) program {
-	return program{
+func fetchedProgram(stack *v1.Stack, found *source.Source) Program {
+	return Program{
 		Program:  run.Program{Artifact: &run.Artifact{URL: found.URL, Digest: found.Digest, Dir: stack.Spec.RepoDir}},
 		Revision: found.Revision,
 		Digest:   found.Digest,
@@ -137,9 +136,9 @@ func fetchedProgram(stack *v1.Stack, found *source.Source) program {
 
 // gitBasis returns what it depends on whether the Git objects are as they should be. The
 // Secret of a GitRepository that uses none need not exist.
-func (r *StackReconciler) gitBasis(ctx context.Context, stack *v1.Stack, repo *sourcev1.GitRepository) observe.Basis {
+func (o *Observer) gitBasis(ctx context.Context, stack *v1.Stack, repo *sourcev1.GitRepository) Basis {
 	if repo == nil || stack.Status.GitRepository != repo.Name {
-		return observe.Basis{}
+		return Basis{}
 	}
 	var secrets []types.NamespacedName
 	for _, key := range gitsource.SecretRefs(stack) {
@@ -147,7 +146,7 @@ func (r *StackReconciler) gitBasis(ctx context.Context, stack *v1.Stack, repo *s
 			secrets = append(secrets, key)
 		}
 	}
-	return r.results.Basis(ctx, secrets, nil, generation(stack), string(repo.UID), repo.ResourceVersion, openRequest(stack))
+	return o.Results.Basis(ctx, secrets, nil, generation(stack), string(repo.UID), repo.ResourceVersion, openRequest(stack))
 }
 
 // openRequest returns the request for a run that is still to be passed on to the
@@ -164,19 +163,27 @@ func openRequest(stack *v1.Stack) string {
 
 // observeSuspended finds out whether the polling of a suspended Stack is to be stopped. If
 // that cannot be known, it is left: a suspended Stack must not fail.
-func (r *StackReconciler) observeSuspended(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (o *Observer) observeSuspended(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	if stack.Spec.ProjectRepo == "" || stack.Status.GitRepository == "" {
 		return nil
 	}
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
 	repo := &sourcev1.GitRepository{}
-	if found, err := gitsource.ReadOwned(ctx, r.Client, stack, key, repo); err != nil || !found {
+	if found, err := gitsource.ReadOwned(ctx, o.Cached, stack, key, repo); err != nil || !found {
 		return nil
 	}
 	return seen.due(gitsource.PlanSuspension(repo))
 }
 
+// watch watches a kind of source, if anything does.
+func (o *Observer) watch(kind string) error {
+	if o.WatchSource == nil {
+		return nil
+	}
+	return o.WatchSource(kind)
+}
+
 // inputOptions returns the rules for what a Stack may refer to.
-func (r *StackReconciler) inputOptions() inputs.Options {
-	return inputs.Options{NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, Controller: r.ControllerRefs}
+func (o *Observer) inputOptions() inputs.Options {
+	return inputs.Options{NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, Controller: o.ControllerRefs}
 }

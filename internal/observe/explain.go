@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
@@ -46,38 +45,24 @@ type ExplainedValue struct {
 	From string
 }
 
-// ExplainOptions are the controller flags that make a difference.
-type ExplainOptions struct {
-	DefaultServiceAccount string
-	NoCrossNamespaceRefs  bool
-	// Jobs says that runs are Jobs, so that spec.workspaceTemplate applies.
-	Jobs bool
-	Now  func() time.Time
-}
-
 // Explain observes a Stack like the controller, with the rights of the given client. It
 // changes nothing.
-func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options ExplainOptions) (*Explanation, error) {
-	reader, checks := &onlooker{Client: api}, &toldChecks{}
-	r := &StackReconciler{
-		Client: reader, APIReader: reader, Runner: noRunner{unproven: "this controller does not look for Jobs"}, Holders: nobody{},
-		Sources:              source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
-		NoCrossNamespaceRefs: options.NoCrossNamespaceRefs, DefaultServiceAccount: options.DefaultServiceAccount,
-		Jitter: func(d time.Duration) time.Duration { return d }, Now: options.Now,
-		expressions: dependency.NewExpressions(1), checks: checks,
-		PartialCache: true, // it has neither a cache nor an index
+func Explain(ctx context.Context, api client.Reader, stack *v1.Stack, options Options, now func() time.Time) (*Explanation, error) {
+	reader, checks := &onlooker{Reader: api}, &reportedChecks{}
+	options.PartialCache = true // it has neither a cache nor an index
+	o := &Observer{
+		Cached: reader, APIReader: reader, Programs: checks,
+		Sources:     source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
+		Expressions: dependency.NewExpressions(1), Now: now, Options: options,
 	}
-	if options.Jobs {
-		r.Jobs, r.Runner = noJobs{}, noRunner{}
-	}
-	seen, err := r.observe(ctx, stack)
+	seen, err := o.Observe(ctx, stack)
 	if err != nil {
 		return nil, fmt.Errorf("looking at Stack %s/%s: %w", stack.Namespace, stack.Name, err)
 	}
-	given, unknown := r.explainInputs(ctx, stack, seen)
+	given, unknown := o.explainInputs(ctx, stack, seen)
 	explained := &Explanation{Unchecked: checks.unknown}
-	if given.inputs == nil {
-		given.inputs, explained.Missing = r.resolvePartly(ctx, stack, given.program)
+	if given.Inputs == nil {
+		given.Inputs, explained.Missing = o.resolvePartly(ctx, stack, given.Program)
 	}
 	explained.Values, explained.Unshown = explainValues(stack, given), unshownValues(stack, given, options.Jobs)
 	explained.Unreadable = reader.unreadable()
@@ -96,12 +81,12 @@ func Explain(ctx context.Context, api client.Client, stack *v1.Stack, options Ex
 // explainInputs also observes the inputs of a Stack that is suspended or has a run in
 // flight. The controller skips them, but those are the Stacks that people investigate. It
 // returns what keeps the inputs unknown, if anything.
-func (r *StackReconciler) explainInputs(ctx context.Context, stack *v1.Stack, seen *observed) (given *observed, unknown string) {
+func (o *Observer) explainInputs(ctx context.Context, stack *v1.Stack, seen *Observation) (given *Observation, unknown string) {
 	if stack.Status.Run == nil && !seen.Suspended {
 		return seen, ""
 	}
-	given = r.observeStack(stack)
-	if err := r.observeInputs(ctx, stack, given); err != nil {
+	given = o.observeStack(stack)
+	if err := o.observeInputs(ctx, stack, given); err != nil {
 		return given, fmt.Sprintf("the config and the environment of a run: %v", err)
 	}
 	return given, ""
@@ -113,9 +98,9 @@ func foundRecorded(recorded *v1.RunStatus) string {
 		recorded.Operation, recorded.ID, recorded.StartedAt.UTC().Format(time.RFC3339), recorded.Holder.Host)
 }
 
-// onlooker is a read-only client that records what it may not read.
+// onlooker reads, and records what it may not read.
 type onlooker struct {
-	client.Client
+	client.Reader
 
 	mu     sync.Mutex
 	denied map[string]bool
@@ -123,12 +108,12 @@ type onlooker struct {
 
 // Get implements client.Reader.
 func (o *onlooker) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	return o.note(o.Client.Get(ctx, key, object, options...))
+	return o.note(o.Reader.Get(ctx, key, object, options...))
 }
 
 // List implements client.Reader.
 func (o *onlooker) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return o.note(o.Client.List(ctx, list, options...))
+	return o.note(o.Reader.List(ctx, list, options...))
 }
 
 func (o *onlooker) note(err error) error {
@@ -154,23 +139,3 @@ func (o *onlooker) unreadable() []string {
 	defer o.mu.Unlock()
 	return slices.Sorted(maps.Keys(o.denied))
 }
-
-// noRunner knows no runs: those in flight belong to the controller.
-type noRunner struct {
-	run.Runner
-	unproven string
-}
-
-func (noRunner) Look(run.Ref) (run.Phase, *run.Result) { return run.Unknown, nil }
-func (r noRunner) Report(run.Ref) run.Report           { return run.Report{Unproven: r.unproven} }
-
-// noJobs knows no Jobs, and only the controller can ask the API server for the rest.
-type noJobs struct{ Jobs }
-
-func (noJobs) Check(run.Run) error                                 { return nil }
-func (noJobs) NamespaceEnds(context.Context, string) (bool, error) { return false, nil }
-
-// nobody proves nothing.
-type nobody struct{}
-
-func (nobody) Gone(context.Context, v1.RunHolder, time.Time) (bool, error) { return false, nil }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"fmt"
@@ -15,21 +15,21 @@ import (
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 )
 
-// toldChecks reads from the status of a Program what the controller found: the read-only
+// reportedChecks reads from the status of a Program what the controller found: the read-only
 // side does not include the parser of Pulumi YAML.
-type toldChecks struct {
+type reportedChecks struct {
 	// unknown lists the Programs that have no result yet.
 	unknown []string
 }
 
-// of returns the text of the Program, which is part of the digest of a run, with the
+// Of returns the text of the Program, which is part of the digest of a run, with the
 // faults from its status.
-func (c *toldChecks) of(object *unstructured.Unstructured) (programs.Checked, error) {
+func (c *reportedChecks) Of(object *unstructured.Unstructured) (programs.Checked, error) {
 	raw, err := programJSON(object)
 	if err != nil {
 		return programs.Checked{}, err
 	}
-	told, err := withoutText(object)
+	reported, err := WithoutText(object)
 	if err != nil {
 		return programs.Checked{}, err
 	}
@@ -37,11 +37,11 @@ func (c *toldChecks) of(object *unstructured.Unstructured) (programs.Checked, er
 	if err != nil {
 		checked.Invalid = oneFault(err.Error())
 	}
-	ready := conditions.Get(told, meta.ReadyCondition)
+	ready := conditions.Get(reported, meta.ReadyCondition)
 	switch {
-	case ready == nil || told.Status.ObservedGeneration != told.Generation:
+	case ready == nil || reported.Status.ObservedGeneration != reported.Generation:
 		c.unknown = append(c.unknown, fmt.Sprintf("whether Program %s/%s is valid: the controller has yet to say so in its status, for generation %d",
-			told.Namespace, told.Name, told.Generation))
+			reported.Namespace, reported.Name, reported.Generation))
 	case ready.Status == metav1.ConditionFalse && ready.Reason == v1.ProgramInvalidReason:
 		checked.Invalid = oneFault(ready.Message)
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 )
 
 // resolve resolves the values that the spec asks for, and checks that a run can use them.
-func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *observed) error {
+func (o *Observer) resolve(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	if err := checkConfigKeys(stack, seen); err != nil {
 		return err
 	}
-	resolved, err := inputs.Resolve(ctx, r.APIReader, stack, r.inputOptions())
+	resolved, err := inputs.Resolve(ctx, o.APIReader, stack, o.inputOptions())
 	if err != nil {
 		return err
 	}
@@ -29,30 +29,30 @@ func (r *StackReconciler) resolve(ctx context.Context, stack *v1.Stack, seen *ob
 	if err := checkProgramConfig(stack, resolved); err != nil {
 		return err
 	}
-	if err := checkRequired(stack, seen.program, resolved); err != nil {
+	if err := checkRequired(stack, seen.Program, resolved); err != nil {
 		return err
 	}
-	if err := checkDeclared(stack, seen.program, resolved); err != nil {
+	if err := checkDeclared(stack, seen.Program, resolved); err != nil {
 		return err
 	}
-	if err := hideDeclared(seen.program, resolved); err != nil {
+	if err := hideDeclared(seen.Program, resolved); err != nil {
 		return err
 	}
 	if err := checkBackend(stack, resolved); err != nil {
 		return err
 	}
-	if len(stack.Spec.Environment) > 0 && !grammar.HasEnvironments(backend(stack, resolved.Env)) {
+	if len(stack.Spec.Environment) > 0 && !grammar.HasEnvironments(Backend(stack, resolved.Env)) {
 		return &inputs.InvalidError{Field: "spec.environment",
 			Problem: "needs Pulumi Cloud, and the backend is another: remove it, or set the backend to https://api.pulumi.com"}
 	}
-	seen.inputs, seen.inputsDigest = resolved, resolved.Digest
+	seen.Inputs, seen.inputsDigest = resolved, resolved.Digest
 	return seen.chooseAccount(stack)
 }
 
 // checkBackend refuses a backend that Pulumi does not have, and a stack name that the
 // backend cannot have.
 func checkBackend(stack *v1.Stack, resolved *inputs.Inputs) error {
-	url := backend(stack, resolved.Env)
+	url := Backend(stack, resolved.Env)
 	if err := grammar.CheckBackend(url); err != nil {
 		field := resolved.EnvFields[grammar.BackendVariable]
 		switch {
@@ -92,15 +92,15 @@ func checkVariables(resolved *inputs.Inputs) error {
 
 // chooseAccount drops the default service account if a listed object sets KUBECONFIG, as
 // inputs.ServiceAccount does for envRefs.
-func (o *observed) chooseAccount(stack *v1.Stack) error {
-	field, own := o.inputs.EnvFields[grammar.KubeconfigVariable]
+func (seen *Observation) chooseAccount(stack *v1.Stack) error {
+	field, own := seen.Inputs.EnvFields[grammar.KubeconfigVariable]
 	switch {
 	case !own || isEnvRef(field):
 		return nil
 	case stack.Spec.ServiceAccountName != "":
 		return &inputs.UnusableError{Field: field, Problem: "spec.serviceAccountName already provides a kubeconfig: remove one of the two"}
 	}
-	o.account = ""
+	seen.Account = ""
 	return nil
 }
 

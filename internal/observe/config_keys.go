@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"cmp"
@@ -17,19 +17,19 @@ import (
 // checkConfigKeys refuses two names for one config value, and a name that a resource of
 // the Program has. For a source, the run checks both: the project may be named only in
 // its Pulumi.yaml, and only the run sees its program.
-func checkConfigKeys(stack *v1.Stack, seen *observed) error {
+func checkConfigKeys(stack *v1.Stack, seen *Observation) error {
 	fields := configFields(stack)
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err != nil {
 		return &inputs.InvalidError{Field: "spec.stack", Problem: err.Error()}
 	}
-	project := cmp.Or(seen.program.Project.Name, name.Project)
+	project := cmp.Or(seen.Program.Project.Name, name.Project)
 	one, other, found := grammar.SameConfigKey(project, slices.Collect(maps.Keys(fields)))
 	if found {
 		return &inputs.InvalidError{Field: fields[one],
 			Problem: fmt.Sprintf("is the same config value as %s, in the project %s: remove one of the two", fields[other], project)}
 	}
-	return checkShadowed(fields, project, seen.program.ResourceNames)
+	return checkShadowed(fields, project, seen.Program.ResourceNames)
 }
 
 // configFields returns the fields of the Stack that set config values, by config name.

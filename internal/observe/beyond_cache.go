@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -24,33 +24,33 @@ const pageSize = 250
 
 // allDependents returns the direct dependents of a Stack, in all namespaces. It bypasses
 // a partial cache: a dependent that it lacks would lose its Stack to a destroy.
-func (r *StackReconciler) allDependents(ctx context.Context, key client.ObjectKey) ([]client.ObjectKey, error) {
-	if !r.PartialCache {
-		return r.dependentGraph(ctx)(key)
+func (o *Observer) allDependents(ctx context.Context, key client.ObjectKey) ([]client.ObjectKey, error) {
+	if !o.PartialCache {
+		return o.DependentGraph(ctx)(key)
 	}
-	if r.NoCrossNamespaceRefs {
-		return r.readDependents(ctx, key, client.InNamespace(key.Namespace))
+	if o.NoCrossNamespaceRefs {
+		return o.readDependents(ctx, key, client.InNamespace(key.Namespace))
 	}
-	keys, err := r.readDependents(ctx, key)
+	keys, err := o.readDependents(ctx, key)
 	if apierrors.IsForbidden(err) {
 		// A controller of one namespace need not have more rights.
-		return r.readDependents(ctx, key, client.InNamespace(key.Namespace))
+		return o.readDependents(ctx, key, client.InNamespace(key.Namespace))
 	}
 	return keys, err
 }
 
 // readDependents pages through the Stacks of the API server. It has no index, but
 // deletions are rare.
-func (r *StackReconciler) readDependents(ctx context.Context, key client.ObjectKey, where ...client.ListOption) ([]client.ObjectKey, error) {
+func (o *Observer) readDependents(ctx context.Context, key client.ObjectKey, where ...client.ListOption) ([]client.ObjectKey, error) {
 	var keys []client.ObjectKey
 	for next := ""; ; {
 		var page v1.StackList
 		options := append(slices.Clone(where), client.Limit(pageSize), client.Continue(next))
-		if err := r.APIReader.List(ctx, &page, options...); err != nil {
+		if err := o.APIReader.List(ctx, &page, options...); err != nil {
 			return nil, fmt.Errorf("failed to list the Stacks that depend on Stack %s: %w", key, err)
 		}
 		for i := range page.Items {
-			if slices.Contains(dependency.Edges(&page.Items[i], r.NoCrossNamespaceRefs), key) {
+			if slices.Contains(dependency.Edges(&page.Items[i], o.NoCrossNamespaceRefs), key) {
 				keys = append(keys, client.ObjectKeyFromObject(&page.Items[i]))
 			}
 		}
@@ -62,9 +62,9 @@ func (r *StackReconciler) readDependents(ctx context.Context, key client.ObjectK
 
 // noteUntold schedules another check if any of the Stacks that are waited for is not in
 // the cache. Any error counts as such: the cache of one namespace cannot read others.
-func (r *StackReconciler) noteUntold(ctx context.Context, seen *observed, keys ...client.ObjectKey) {
-	unwatched := func(key client.ObjectKey) bool { return r.Get(ctx, key, &v1.Stack{}) != nil }
-	if r.PartialCache && slices.ContainsFunc(keys, unwatched) {
-		seen.RecheckAfter = r.RequeueDependency
+func (o *Observer) noteUntold(ctx context.Context, seen *Observation, keys ...client.ObjectKey) {
+	unwatched := func(key client.ObjectKey) bool { return o.Cached.Get(ctx, key, &v1.Stack{}) != nil }
+	if o.PartialCache && slices.ContainsFunc(keys, unwatched) {
+		seen.RecheckAfter = o.RequeueDependency
 	}
 }

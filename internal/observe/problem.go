@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"errors"
@@ -65,9 +65,9 @@ func problemOf(err error) *decide.Problem {
 	return forbiddenProblem(err)
 }
 
-// passes reports whether a problem may go away without an event: the controller is not
+// mayPass reports whether a problem may go away without an event: the controller is not
 // notified when a CRD is installed again or a right is granted.
-func passes(err error) bool {
+func mayPass(err error) bool {
 	var refused *gitsource.RefusedError
 	return errors.Is(err, source.ErrNotServed) || errors.As(err, &refused)
 }

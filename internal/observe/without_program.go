@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -18,19 +18,19 @@ import (
 
 // withoutProgram finds out whether a recovery is possible although the program was not
 // found, or its config could not be resolved. It returns that error.
-func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, seen *observed, name grammar.StackName, why error) error {
+func (o *Observer) withoutProgram(ctx context.Context, stack *v1.Stack, seen *Observation, name grammar.StackName, why error) error {
 	if !seen.Interrupted || stack.Spec.RunProgram || problemOf(why) == nil {
 		return why
 	}
-	known, err := r.observeState(ctx, stack, seen, name)
+	known, err := o.observeState(ctx, stack, seen, name)
 	if err != nil && problemOf(err) == nil {
 		return err
 	}
 	if seen.Recoverable = known && err == nil; seen.Recoverable {
-		if seen.program.Artifact == nil {
-			seen.program.Unavailable = why.Error()
+		if seen.Program.Artifact == nil {
+			seen.Program.Unavailable = why.Error()
 		}
-		if err := r.digestRun(stack, seen, string(run.Recover)); err != nil {
+		if err := o.digestRun(stack, seen, string(run.Recover)); err != nil {
 			return err
 		}
 	}
@@ -40,37 +40,37 @@ func (r *StackReconciler) withoutProgram(ctx context.Context, stack *v1.Stack, s
 // offerProgram gives the program of a source to a destroy that works from the state: only
 // its runner sees whether the state has resources of a dynamic provider, which needs it.
 // The destroy waits for no program, and its digest does not depend on it.
-func (r *StackReconciler) offerProgram(ctx context.Context, stack *v1.Stack, seen *observed) {
-	var found program
+func (o *Observer) offerProgram(ctx context.Context, stack *v1.Stack, seen *Observation) {
+	var found Program
 	var err error
 	switch {
 	case stack.Spec.ProgramRef != nil:
 		return // Pulumi YAML has no dynamic providers
 	case stack.Spec.ProjectRepo != "":
-		found, err = r.keptProgram(ctx, stack)
+		found, err = o.keptProgram(ctx, stack)
 	case stack.Spec.FluxSource != nil:
-		found, err = r.sourceProgram(ctx, stack)
+		found, err = o.sourceProgram(ctx, stack)
 	}
-	seen.program.Artifact = found.Artifact
+	seen.Program.Artifact = found.Artifact
 	if err != nil {
-		seen.program.Unavailable = err.Error()
+		seen.Program.Unavailable = err.Error()
 	}
 }
 
 // keptProgram finds the program of a projectRepo as it was last fetched, and writes
 // nothing.
-func (r *StackReconciler) keptProgram(ctx context.Context, stack *v1.Stack) (program, error) {
-	if err := r.watches.ensure(sourcev1.GitRepositoryKind); err != nil {
-		return program{}, err
+func (o *Observer) keptProgram(ctx context.Context, stack *v1.Stack) (Program, error) {
+	if err := o.watch(sourcev1.GitRepositoryKind); err != nil {
+		return Program{}, err
 	}
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: gitsource.Name(stack.Name)}
 	repo := &sourcev1.GitRepository{}
-	if _, err := gitsource.ReadOwned(ctx, r.Client, stack, key, repo); err != nil {
-		return program{}, err
+	if _, err := gitsource.ReadOwned(ctx, o.Cached, stack, key, repo); err != nil {
+		return Program{}, err
 	}
 	artifact := repo.GetArtifact()
 	if artifact == nil {
-		return program{}, fmt.Errorf("GitRepository %s has no artifact, or is gone: it is created again with spec.runProgram", key)
+		return Program{}, fmt.Errorf("GitRepository %s has no artifact, or is gone: it is created again with spec.runProgram", key)
 	}
-	return program{Program: run.Program{Artifact: &run.Artifact{URL: artifact.URL, Digest: artifact.Digest, Dir: stack.Spec.RepoDir}}}, nil
+	return Program{Program: run.Program{Artifact: &run.Artifact{URL: artifact.URL, Digest: artifact.Digest, Dir: stack.Spec.RepoDir}}}, nil
 }

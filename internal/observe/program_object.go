@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 // Programs are read as stored: decoding into a v1.Program would drop unknown keys, which
 // have to be reported, and would fail on a key of the wrong type.
 
-// newProgramObject returns an empty Program to read into, or to watch.
-func newProgramObject() *unstructured.Unstructured {
+// NewProgramObject returns an empty Program to read into, or to watch.
+func NewProgramObject() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.ProgramKind))
 	return object
@@ -32,8 +32,8 @@ func newProgramObject() *unstructured.Unstructured {
 // ProgramCheck validates the JSON text of a Program.
 type ProgramCheck func(raw []byte) programs.Checked
 
-// of validates a Program.
-func (c ProgramCheck) of(object *unstructured.Unstructured) (programs.Checked, error) {
+// Of validates a Program.
+func (c ProgramCheck) Of(object *unstructured.Unstructured) (programs.Checked, error) {
 	raw, err := programJSON(object)
 	if err != nil {
 		return programs.Checked{}, err
@@ -50,9 +50,9 @@ func programJSON(object *unstructured.Unstructured) ([]byte, error) {
 	return raw, nil
 }
 
-// programChecks returns what is found in a Program.
-type programChecks interface {
-	of(object *unstructured.Unstructured) (programs.Checked, error)
+// ProgramChecks returns what is found in a Program.
+type ProgramChecks interface {
+	Of(object *unstructured.Unstructured) (programs.Checked, error)
 }
 
 // maxChecks bounds the cached Programs, each with its text.
@@ -65,23 +65,23 @@ type keptChecks struct {
 	kept  *lru.Cache
 }
 
-func keepChecks(check ProgramCheck) *keptChecks { return &keptChecks{check, lru.New(maxChecks)} }
+func KeepChecks(check ProgramCheck) *keptChecks { return &keptChecks{check, lru.New(maxChecks)} }
 
-// of validates a Program, or returns the cached result.
-func (c *keptChecks) of(object *unstructured.Unstructured) (programs.Checked, error) {
+// Of validates a Program, or returns the cached result.
+func (c *keptChecks) Of(object *unstructured.Unstructured) (programs.Checked, error) {
 	key := fmt.Sprintf("%s/%s/%s/%s", object.GetNamespace(), object.GetName(), object.GetUID(), object.GetResourceVersion())
 	if kept, ok := c.kept.Get(key); ok {
 		return kept.(programs.Checked), nil
 	}
-	checked, err := c.check.of(object)
+	checked, err := c.check.Of(object)
 	if err == nil {
 		c.kept.Add(key, checked)
 	}
 	return checked, err
 }
 
-// withoutText returns a Program without its text, to write its status.
-func withoutText(object *unstructured.Unstructured) (*v1.Program, error) {
+// WithoutText returns a Program without its text, to write its status.
+func WithoutText(object *unstructured.Unstructured) (*v1.Program, error) {
 	part := map[string]any{}
 	for _, field := range []string{"apiVersion", "kind", "metadata", "status"} {
 		if value, ok := object.Object[field]; ok {
@@ -95,31 +95,31 @@ func withoutText(object *unstructured.Unstructured) (*v1.Program, error) {
 	return program, nil
 }
 
-// programRevision is the revision of a Program at a generation.
-func programRevision(generation int64, digest string) string {
+// ProgramRevision is the revision of a Program at a generation.
+func ProgramRevision(generation int64, digest string) string {
 	return fmt.Sprintf("%d@%s", generation, digest)
 }
 
 // programObject reads a Program. Its project is the one in the name of the stack, or else
 // the name of the Program.
-func (r *StackReconciler) programObject(ctx context.Context, namespace, name, project string) (program, error) {
-	object := newProgramObject()
-	if err := r.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
+func (o *Observer) programObject(ctx context.Context, namespace, name, project string) (Program, error) {
+	object := NewProgramObject()
+	if err := o.Cached.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
 		if apierrors.IsNotFound(err) {
-			return program{}, &programMissingError{namespace, name}
+			return Program{}, &programMissingError{namespace, name}
 		}
-		return program{}, fmt.Errorf("failed to read Program %s/%s: %w", namespace, name, err)
+		return Program{}, fmt.Errorf("failed to read Program %s/%s: %w", namespace, name, err)
 	}
-	checked, err := r.checks.of(object)
+	checked, err := o.Programs.Of(object)
 	if err != nil {
-		return program{}, err
+		return Program{}, err
 	}
 	if project == "" {
 		project = name
 	}
-	found := program{
+	found := Program{
 		Program:       run.Program{YAML: checked.Text, Config: checked.ConfigIn(project), Packages: checked.Packages},
-		Revision:      programRevision(object.GetGeneration(), checked.Digest),
+		Revision:      ProgramRevision(object.GetGeneration(), checked.Digest),
 		Digest:        checked.Digest,
 		Project:       run.Project{Name: project, Runtime: "yaml"},
 		ResourceNames: checked.ResourceNames,

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package observe
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 
 // declaredKeys returns the config values that the Program declares, by the keys that
 // Pulumi reads them from.
-func (p program) declaredKeys() map[grammar.ConfigKey]programs.Declared {
+func (p Program) declaredKeys() map[grammar.ConfigKey]programs.Declared {
 	keys := map[grammar.ConfigKey]programs.Declared{}
 	for _, declared := range p.Declared {
 		if key, err := grammar.ParseConfigKey(p.Project.Name, declared.Key); err == nil {
@@ -28,7 +28,7 @@ func (p program) declaredKeys() map[grammar.ConfigKey]programs.Declared {
 
 // checkDeclared refuses values that do not have the type that the Program declares, as
 // Pulumi does for those declared in a Pulumi.yaml.
-func checkDeclared(stack *v1.Stack, program program, resolved *inputs.Inputs) error {
+func checkDeclared(stack *v1.Stack, program Program, resolved *inputs.Inputs) error {
 	declared := program.declaredKeys()
 	fields := configFields(stack)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -60,8 +60,8 @@ func takes(wanted *grammar.ConfigType, name string, resolved *inputs.Inputs) boo
 // checkRequired refuses a Stack that does not set a value for which the Program has no
 // default: the error of Pulumi YAML would name neither the Stack nor a file that the user
 // knows. With Pulumi Cloud, an environment may set it.
-func checkRequired(stack *v1.Stack, program program, resolved *inputs.Inputs) error {
-	if grammar.HasEnvironments(backend(stack, resolved.Env)) {
+func checkRequired(stack *v1.Stack, program Program, resolved *inputs.Inputs) error {
+	if grammar.HasEnvironments(Backend(stack, resolved.Env)) {
 		return nil
 	}
 	given := configKeys(program.Project.Name, slices.Concat(slices.Collect(maps.Keys(configFields(stack))), slices.Collect(maps.Keys(program.Config))))
@@ -81,7 +81,7 @@ func checkRequired(stack *v1.Stack, program program, resolved *inputs.Inputs) er
 
 // hideDeclared turns plain config into secret config where the Program declares it as
 // secret: Pulumi YAML would otherwise keep the value in the clear.
-func hideDeclared(program program, resolved *inputs.Inputs) error {
+func hideDeclared(program Program, resolved *inputs.Inputs) error {
 	declared := program.declaredKeys()
 	for _, name := range slices.Sorted(maps.Keys(resolved.Config)) {
 		key, err := grammar.ParseConfigKey(program.Project.Name, name)
