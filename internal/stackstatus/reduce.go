@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxToldRefusal bounds the quoted reason for a refused write, in bytes.
+	// maxRefusal bounds the quoted reason for a refused write, in bytes.
 	maxRefusal = 500
 	// maxFewCreates is how many creations of unknown outcome are named if the API server
 	// accepts no more: one is enough to keep the next run from creating them again.
@@ -35,23 +35,29 @@ func WithoutOutputs(result *run.Result, _ error) *run.Result {
 	return &small
 }
 
-// WithoutDetails returns only what has to be known of the run, and why the rest is missing.
-func WithoutDetails(result *run.Result, why error) *run.Result {
+// essentials returns only what has to be known of the run. What it has forgotten is not in the
+// status: an event names it, and nothing else does.
+func essentials(result *run.Result) *run.Result {
 	return &run.Result{
 		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
-		Project: result.Project, Backend: result.Backend, Changes: result.Changes,
-		Message:   "What the run has told is left out, as the API server did not take it: " + bounded.Text(why.Error(), maxRefusal),
-		StartedAt: result.StartedAt, EndedAt: result.EndedAt,
+		Forgotten: result.Forgotten, Changes: result.Changes, StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
+}
+
+// WithoutDetails returns only what has to be known of the run and its stack, and why the rest
+// is missing.
+func WithoutDetails(result *run.Result, why error) *run.Result {
+	small := essentials(result)
+	small.Project, small.Backend = result.Project, result.Backend
+	small.Message = "What the run has told is left out, as the API server did not take it: " + bounded.Text(why.Error(), maxRefusal)
+	return small
 }
 
 // WithoutReason returns nothing that came from outside, except a few of the creations of
 // unknown outcome. The times are this controller's too.
 func WithoutReason(result *run.Result, began, now time.Time) *run.Result {
-	small := &run.Result{
-		Outcome: result.Outcome, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
-		Changes: result.Changes, StartedAt: began, EndedAt: now,
-	}
+	small := essentials(result)
+	small.StartedAt, small.EndedAt = began, now
 	small.Message = "What the run has told is left out, as the API server did not take it: the log of the controller says why"
 	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {
 		small.UnknownCreates = small.UnknownCreates[:maxFewCreates]
