@@ -81,6 +81,10 @@ others=$(grep -rlE 'os\.(Getenv|LookupEnv|Environ|Exit)\(' --include='*.go' --ex
 	grep -vx 'internal/run/job/pod/first.go' | tr '\n' ' ')
 [ -z "$others" ] || fail "only main.go reads the environment and exits, not $others"
 
+echo "lint status: only internal/stackstatus sets fields of the status of a Stack"
+others=$(grep -rnE '[sS]tack\.Status\.[A-Za-z.]+ (=|\+=) ' --include='*.go' --exclude='*_test.go' --exclude-dir=stackstatus internal || true)
+[ -z "$others" ] || fail "only internal/stackstatus sets fields of a status, not $others"
+
 # These packages must stay testable without an API server: the decision and the status are pure, Pulumi is driven apart.
 echo "lint imports: internal/decide, internal/stackstatus and internal/pulumi use no Kubernetes client"
 keep_out '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' internal/decide internal/stackstatus internal/pulumi

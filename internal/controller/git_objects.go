@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,7 +23,7 @@ func (r *StackReconciler) gitObjects() gitobjects.Keeper {
 func (r *StackReconciler) keepGitObjects(ctx context.Context, stack *v1.Stack, due *gitsource.Upkeep) error {
 	if due.Verb == gitsource.Write {
 		// Before anything is created, so that any process finds it again.
-		if err := r.patchStatus(ctx, stack, func() { markGitKept(stack) }); err != nil {
+		if err := r.patchStatus(ctx, stack, func() { stackstatus.MarkGitKept(stack, gitsource.Name(stack.Name)) }); err != nil {
 			return err
 		}
 	}
@@ -33,19 +32,7 @@ func (r *StackReconciler) keepGitObjects(ctx context.Context, stack *v1.Stack, d
 	if err != nil || due.Verb != gitsource.Delete {
 		return err
 	}
-	return r.patchStatus(ctx, stack, func() { markGitDeleted(stack) })
-}
-
-func markGitKept(stack *v1.Stack) {
-	if name := gitsource.Name(stack.Name); stack.Status.GitRepository != name {
-		stack.Status.GitRepository = name
-		stackstatus.MarkEdited(stack, fmt.Sprintf("Keeping GitRepository %s/%s for spec.projectRepo", stack.Namespace, name))
-	}
-}
-
-func markGitDeleted(stack *v1.Stack) {
-	stack.Status.GitRepository = ""
-	stackstatus.MarkEdited(stack, "Released the GitRepository, which spec.projectRepo no longer asks for")
+	return r.patchStatus(ctx, stack, func() { stackstatus.MarkGitDeleted(stack) })
 }
 
 // releaseGit deletes what was kept for a Stack that goes. Errors do not stop it: the

@@ -36,10 +36,7 @@ func (r *StackReconciler) deleteFormerOutputs(ctx context.Context, stack *v1.Sta
 	if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
 		return err
 	}
-	return r.patchStatus(ctx, stack, func() {
-		stack.Status.OutputsSecret = nil
-		stackstatus.MarkEdited(stack, fmt.Sprintf("Released Secret %s, which spec.writeOutputsToSecret no longer names", told.Name))
-	})
+	return r.patchStatus(ctx, stack, func() { stackstatus.MarkOutputsReleased(stack) })
 }
 
 // releaseOutputs deletes the Secret of a Stack that goes. The garbage collector would
@@ -99,8 +96,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 		if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
 			return nil, err
 		}
-		stack = stack.DeepCopy()
-		stack.Status.OutputsSecret = nil
+		stack = stackstatus.WithoutOutputsSecret(stack)
 	}
 	written, err := r.publisher().Outputs(ctx, stack, plain, shown)
 	switch {

@@ -47,7 +47,7 @@ func (r *StackReconciler) publishInventory(ctx context.Context, stack *v1.Stack,
 func (r *StackReconciler) writeInventory(ctx context.Context, stack *v1.Stack) error {
 	before := stack.Status.Inventory
 	status := r.publisher().RetryInventory(ctx, stack, r.Now().Add(stack.GetRetryInterval()))
-	if err := r.patchStatus(ctx, stack, func() { stack.Status.Inventory = status }); err != nil {
+	if err := r.patchStatus(ctx, stack, func() { stackstatus.RecordInventory(stack, status) }); err != nil {
 		return err
 	}
 	r.announceInventory(ctx, stack, before)
