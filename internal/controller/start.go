@@ -40,7 +40,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
 		}
 		// The runner wakes the Stack.
-		return r.patchStatus(ctx, stack, func() { stackstatus.MarkQueued(stack, which.request, r.waitingForSlot(stack)) })
+		return r.patchStatus(ctx, stack, func() { stackstatus.MarkQueued(stack, which.kind, which.request, r.waitingForSlot(stack)) })
 	}
 	started := false
 	defer func() {

@@ -14,23 +14,27 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// MarkQueued marks a run that waits for a slot.
-func MarkQueued(stack *v1.Stack, previewRequest, why string) {
-	if previewRequest != "" {
-		stack.Status.Preview = &v1.PreviewStatus{Request: previewRequest, Message: why}
-		return
+// MarkQueued marks a run that waits for a slot. The request is that of a preview on request.
+func MarkQueued(stack *v1.Stack, kind run.Kind, request, why string) {
+	switch {
+	case kind.OnRequest:
+		stack.Status.Preview = &v1.PreviewStatus{Request: request, Message: why}
+	case kind.InConditions:
+		MarkWaiting(stack, why)
 	}
-	MarkWaiting(stack, why)
 }
 
 // RecordRun records a run that is about to start.
 func RecordRun(stack *v1.Stack, record v1.RunStatus) {
-	if run.KindOfRecord(&record).OnRequest {
-		stack.Status.Run = &record
+	kind, mayHaveResources := run.KindOfRecord(&record), updatedElsewhere(stack)
+	stack.Status.Run = &record
+	if kind.OnRequest {
 		stack.Status.Preview = &v1.PreviewStatus{Request: record.PreviewRequest, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt}
+	}
+	if !kind.InConditions {
 		return
 	}
-	if updatedElsewhere(stack) {
+	if mayHaveResources {
 		// That update may have created resources, which are now ours to destroy.
 		info := &v1.ProjectInfo{}
 		if told := stack.Status.ProjectInfo; told != nil {
@@ -39,10 +43,9 @@ func RecordRun(stack *v1.Stack, record v1.RunStatus) {
 		info.UpdatedElsewhere = true
 		stack.Status.ProjectInfo = info
 	}
-	stack.Status.Run = &record
 	stack.Status.CurrentUpdate = nil // the operator's update: the operator will not see how it ends
 	clearCancelled(stack, record.Operation)
-	if run.KindOfRecord(&record).RunsInputs {
+	if kind.RunsInputs {
 		stack.Status.RunPending = false
 	}
 	if record.Revision != "" || record.Operation != v1.OperationRecover {
@@ -92,8 +95,10 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 	case kind.OnRequest:
 		failPreview(stack, message, now)
 		return
-	case !kind.Reconciles:
-		MarkWaiting(stack, message) // it changed nothing, and runs again
+	case !kind.Reconciles: // it changed nothing, and runs again
+		if kind.InConditions {
+			MarkWaiting(stack, message)
+		}
 		return
 	}
 	resetFailuresOnChange(stack, lost)
