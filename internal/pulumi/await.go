@@ -33,7 +33,7 @@ func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) e
 		} else if gone {
 			break
 		}
-		say("Pulumi does not end by itself, and is interrupted")
+		say("Pulumi does not exit by itself: interrupting it")
 		if err := signalCLI(runID, syscall.SIGINT); err != nil {
 			return err
 		}

@@ -51,31 +51,31 @@ func (s *session) missing() error {
 	case s.run.Operation == run.Destroy && s.reportedFound.Emptied:
 		return nil // somebody else has removed it since
 	case s.isElsewhere():
-		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and all that it manages would be left behind: "+
+		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and everything that it manages would be left behind: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that, or bring the state here with pulumi stack export and import; "+
-			"to let this Stack go without destroying anything, set %s and delete it",
+			"to delete this Stack and keep its resources, set %s and delete it",
 			s.stack, s.backend(), s.run.KnownBackend, s.letsGo())
 	case s.run.MustExist:
 		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it, or begun to: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+
-			"where it was never made, make it with pulumi stack init; "+
-			"to let this Stack go without destroying anything, set %s and delete it", s.stack, s.backend(), s.letsGo())
+			"if it was never created, create it with pulumi stack init; "+
+			"to delete this Stack and keep its resources, set %s and delete it", s.stack, s.backend(), s.letsGo())
 	case s.run.Operation == run.Destroy && s.run.Known.Name != "":
 		// A volume that is not mounted looks like an empty directory. Nothing was
 		// destroyed.
 		return fmt.Errorf("nothing was destroyed: the stack %s has been updated before, and is no longer in the backend %s: "+
 			"restore its state, or set the backend that has it; "+
-			"to let this Stack go without destroying anything, set spec.destroyOnFinalize to false", s.stack, s.backend())
+			"to delete this Stack and keep its resources, set spec.destroyOnFinalize to false", s.stack, s.backend())
 	case s.run.Operation == run.Destroy, s.emptied:
 		return nil
 	case s.run.NoCreate && s.run.Operation == run.Update:
-		return fmt.Errorf("the stack %s is not in the backend %s, and spec.useLocalStackOnly has it never made: "+
-			"make it with pulumi stack init, set the backend that has it, or remove spec.useLocalStackOnly", s.stack, s.backend())
+		return fmt.Errorf("the stack %s is not in the backend %s, and spec.useLocalStackOnly forbids creating it: "+
+			"create it with pulumi stack init, set the backend that has it, or remove spec.useLocalStackOnly", s.stack, s.backend())
 	case s.run.Known.Name != "":
 		// Creating it again would create everything it manages a second time.
 		return fmt.Errorf("the stack %s has been updated before, and is no longer in the backend: "+
 			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, "+
-			"set %s, delete this Stack and make another", s.stack, s.letsGo())
+			"set %s, delete this Stack and create another", s.stack, s.letsGo())
 	}
 	return nil
 }

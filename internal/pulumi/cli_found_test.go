@@ -134,7 +134,7 @@ func TestARecoveryInAnotherBackendThatHasTheStackFails(t *testing.T) {
 	recovery.Interrupted[0].Backend = made.Backend
 	result := b.do(t.Context(), recovery)
 	b.Expect(result.Outcome).To(Equal(run.Failed))
-	b.Expect(result.Message).To(And(ContainSubstring("was interrupted in another backend"), ContainSubstring("last seen in another backend, "+made.Backend), ContainSubstring("back to that until it is recovered from")))
+	b.Expect(result.Message).To(And(ContainSubstring("was interrupted in another backend"), ContainSubstring("last seen in another backend, "+made.Backend), ContainSubstring("back to that backend until the run is recovered")))
 
 	recovery.ID, recovery.Interrupted[0].Backend = b.update("").ID, "file://"+copied
 	result = b.do(t.Context(), recovery)

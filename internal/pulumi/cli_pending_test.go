@@ -148,7 +148,7 @@ func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 		result := b.do(t.Context(), b.recovery(lost))
 		b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
 		b.Expect(result.UnknownCreates).To(BeEmpty())
-		b.Expect(result.Message).To(And(ContainSubstring("bob@elsewhere"), HaveSuffix(" in flight in the state, of the interrupted run or of somebody else: "+urnOf("lost"))))
+		b.Expect(result.Message).To(And(ContainSubstring("bob@elsewhere"), HaveSuffix(" pending in the state, left by the interrupted run or by another update: "+urnOf("lost"))))
 	})
 }
 

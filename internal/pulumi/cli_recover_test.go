@@ -364,7 +364,7 @@ func TestACLIWhosePIDCannotBeNotedIsNotStarted(t *testing.T) {
 	l.Expect(os.Symlink("/dev/full", dir.pids())).To(Succeed())
 	result := l.driver.Do(t.Context(), dir, l.update(plainProgram), func(string) {})
 	l.Expect(result.Outcome).To(Equal(run.WorkspaceFailed), result.Message)
-	l.Expect(result.Message).To(ContainSubstring("noting the number of the process"))
+	l.Expect(result.Message).To(ContainSubstring("recording the process ID"))
 	l.Expect(l.newCalls()).To(BeEmpty())
 }
 

@@ -86,7 +86,7 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 		ended.tool = filepath.Base(c.tool)
 	}
 	if ended.code == process.ExitNotNoted {
-		return exit{}, workspaceError{fmt.Errorf("noting the number of the process: %s", tidy(ended.stderr.Text))}
+		return exit{}, workspaceError{fmt.Errorf("recording the process ID: %s", tidy(ended.stderr.Text))}
 	}
 	return ended, nil
 }
@@ -103,7 +103,7 @@ func (d *Driver) readOnly(ctx context.Context, c command) (exit, error) {
 		return exitOf(p, false), nil
 	case <-ctx.Done():
 		p.Kill()
-		return exit{}, errors.New("it takes too long")
+		return exit{}, errors.New("it took too long")
 	}
 }
 

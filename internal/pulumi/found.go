@@ -42,7 +42,7 @@ func (s *session) noteFound(ctx context.Context) error {
 	}
 	s.reportedFound = now
 	if err := s.reportFound(ctx, now); err != nil {
-		s.say("what the run has found is only in its files: " + err.Error())
+		s.say("failed to report where the stack is: " + err.Error())
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (s *session) noteEmptied(ctx context.Context) error {
 		return err
 	}
 	if err := s.reportFound(ctx, now); err != nil {
-		return fmt.Errorf("every resource is deleted, but that cannot be noted, so that the stack itself is left for the next destroy: %w", err)
+		return fmt.Errorf("every resource is deleted, but this could not be recorded, so the next destroy removes the stack itself: %w", err)
 	}
 	s.reportedFound = now
 	return nil
@@ -70,7 +70,7 @@ func (d Directory) writeFound(now run.Found) error {
 		err = atomic.WriteFile(d.found(), bytes.NewReader(text))
 	}
 	if err != nil {
-		return workspaceError{fmt.Errorf("noting what the run has found: %w", err)}
+		return workspaceError{fmt.Errorf("recording where the stack is: %w", err)}
 	}
 	return nil
 }
@@ -93,12 +93,12 @@ func (s *session) readFound() error {
 			continue
 		}
 		if err != nil {
-			return workspaceError{fmt.Errorf("reading what run %s has found: %w", lost.ID, err)}
+			return workspaceError{fmt.Errorf("reading where run %s found the stack: %w", lost.ID, err)}
 		}
 		var noted run.Found
 		if err := json.Unmarshal(text, &noted); err != nil {
 			// It is written whole, so that the disk has lost it, as it may lose the file.
-			s.say(fmt.Sprintf("what run %s has found cannot be read: %v", lost.ID, err))
+			s.say(fmt.Sprintf("failed to read where run %s found the stack: %v", lost.ID, err))
 			continue
 		}
 		s.emptied = s.emptied || noted.Emptied
@@ -122,9 +122,9 @@ func (s *session) checkPlace(ctx context.Context) error {
 	case slices.ContainsFunc(s.run.Interrupted, s.wasMoved):
 		return s.noteMoved(ctx)
 	}
-	return fmt.Errorf("run %s was interrupted in another backend, which has its lock and what it had in flight: "+
-		"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that until it is recovered from; "+
-		"if that backend is gone for good, set spec.suspend to true, delete this Stack and make another", s.run.Interrupted[at].ID)
+	return fmt.Errorf("run %s was interrupted in another backend, which has its lock and its pending operations: "+
+		"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that backend until the run is recovered; "+
+		"if that backend is gone for good, set spec.suspend to true, delete this Stack and create another", s.run.Interrupted[at].ID)
 }
 
 // noteMoved notes where the stack is now, also in the files of the interrupted runs.

@@ -10,8 +10,8 @@ import (
 
 // errPending ends a run that found creations with unknown outcome that no run of ours has
 // left. The result names them.
-var errPending = errors.New("the state of the stack has creations in flight that an update of somebody else has left: " +
-	"they may have been made, and would be made a second time")
+var errPending = errors.New("the state of the stack has pending creations that another update has left: " +
+	"they may have succeeded, and an update would create them a second time")
 
 // inspectFirst settles what is in flight in an existing stack before our first run.
 // Whoever ran it before, such as another controller or a person, may have died during

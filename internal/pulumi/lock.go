@@ -51,9 +51,9 @@ func (s *session) removeLocks() (bool, error) {
 			s.noteHeld(path, entry)
 			continue
 		}
-		s.say("a lock of the stack was left by a run that was interrupted, and is removed: " + path)
+		s.say("removing a lock that an interrupted run left: " + path)
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, fmt.Errorf("removing the lock of a run that was interrupted: %w", err)
+			return false, fmt.Errorf("removing the lock of an interrupted run: %w", err)
 		}
 	}
 	return free, nil

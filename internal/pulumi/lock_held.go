@@ -49,7 +49,7 @@ func (s *session) unreadLocks() []string {
 // unreadMessage reports locks that cannot be read.
 func unreadMessage(unread []string) string {
 	return fmt.Sprintf("the stack is locked by %d lock(s) that cannot be read, and Pulumi does nothing while they exist: "+
-		"if nobody is at work on the stack, delete %s from the backend",
+		"if nothing is using the stack, delete %s from the backend",
 		len(unread), strings.Join(unread[:min(len(unread), maxNamed)], " and "))
 }
 

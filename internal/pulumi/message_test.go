@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 		"previewing a stack that is not there is not success either, and says what to do": {
 			ending{operation: run.Preview, last: exit{code: 6}, stderr: "error: no stack named 'x' found"}, run.Failed,
 			"the stack does not exist in the backend, and a preview does not create it: " +
-				"make it with an update, or with pulumi stack init",
+				"create it with an update or pulumi stack init",
 		},
 		"changes that are not expected are named": {
 			ending{checked: true, last: exit{code: 7}, events: events{changed: []string{"b", "a"}, changedCount: 5}}, run.Drifted,
@@ -141,7 +141,7 @@ func TestJudge(t *testing.T) {
 		"a lock that cannot be read": {
 			ending{last: exit{code: 1}, stderr: "error: unexpected end of JSON input", unread: []string{"/state/a.json", "/state/b.json"}}, run.Locked,
 			"the stack is locked by 2 lock(s) that cannot be read, and Pulumi does nothing while they exist: " +
-				"if nobody is at work on the stack, delete /state/a.json and /state/b.json from the backend",
+				"if nothing is using the stack, delete /state/a.json and /state/b.json from the backend",
 		},
 		"a preview beside a lock that cannot be read": {
 			ending{operation: run.Preview, last: exit{code: 1}, stderr: "error: bad", unread: []string{"/state/a.json"}}, run.Failed, "bad",

@@ -23,7 +23,7 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		return exit{}, err
 	}
 	if err := os.WriteFile(s.dir.prepared(), nil, 0o600); err != nil {
-		return exit{}, workspaceError{fmt.Errorf("noting that the run is prepared: %w", err)}
+		return exit{}, workspaceError{fmt.Errorf("recording that the run is prepared: %w", err)}
 	}
 	if s.run.Operation == run.Recover {
 		return s.recover(ctx)

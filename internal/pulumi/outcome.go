@@ -81,7 +81,7 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		return run.Succeeded, ""
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Preview:
 		return run.Failed, "the stack does not exist in the backend, and a preview does not create it: " +
-			"make it with an update, or with pulumi stack init"
+			"create it with an update or pulumi stack init"
 	case e.err == nil && e.checked && e.last.code == exitHasChanges:
 		return run.Drifted, driftMessage(&e.events)
 	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):

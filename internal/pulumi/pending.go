@@ -44,7 +44,7 @@ func (s *session) openText() string {
 		text = "; it is not known whether these resources were created: " + someNamed(unknown)
 	}
 	if len(s.inFlight) > 0 {
-		text += "; these creations are in flight in the state, of the interrupted run or of somebody else: " + someNamed(s.inFlight)
+		text += "; these creations are pending in the state, left by the interrupted run or by another update: " + someNamed(s.inFlight)
 	}
 	return text
 }

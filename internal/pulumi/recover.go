@@ -45,7 +45,7 @@ func (s *session) recover(ctx context.Context) (exit, error) {
 		s.inspected = err == nil && last.code == 0
 		return last, err
 	}
-	s.say("the lock of the stack was left by the run that was interrupted, and is removed")
+	s.say("removing the lock that the interrupted run left")
 	last, err = s.call(ctx, command{args: []string{"cancel", "--yes", "--stack", s.stack}})
 	if err != nil || last.code != 0 {
 		return last, err
@@ -117,7 +117,7 @@ func (s *session) refresh(ctx context.Context, before contents, targets []string
 		return last, err
 	}
 	if err := os.WriteFile(s.dir.settling(), nil, 0o600); err != nil {
-		return exit{}, workspaceError{fmt.Errorf("noting that the stack is being settled: %w", err)}
+		return exit{}, workspaceError{fmt.Errorf("recording that the stack is being recovered: %w", err)}
 	}
 	operation := append([]string{"refresh"}, targetFlags(run.Options{Targets: targets})...)
 	if clears {

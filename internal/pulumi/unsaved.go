@@ -9,8 +9,8 @@ import (
 )
 
 // errLockLeft is why a run has failed of which each call of the CLI has succeeded.
-var errLockLeft = errors.New("a call of Pulumi has succeeded, but could not remove its lock, which would block what is next: " +
-	"may this run delete from the backend?")
+var errLockLeft = errors.New("Pulumi succeeded, but could not remove its lock, which would block the next call: " +
+	"allow the run to delete objects in the backend")
 
 // isUnsaved recognizes the engine's error that the state could not be written, by what the
 // engine and the CLI say before it: a provider may save snapshots too.

@@ -90,8 +90,8 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	}
 	if known := r.Known.Name; known != "" && known != p.project.Name {
 		return nil, fmt.Errorf("the project was %q when the stack was last updated, and is %q now: that is another stack, "+
-			"and all that %q manages would be left behind: change it back, which for a Program is its name or the project in spec.stack, "+
-			"or set spec.destroyOnFinalize to false, delete this Stack and make another", known, p.project.Name, known)
+			"and everything that %q manages would be left behind: change it back, which for a Program is its name or the project in spec.stack, "+
+			"or set spec.destroyOnFinalize to false, delete this Stack and create another", known, p.project.Name, known)
 	}
 	if p.stack, err = name.Qualify(r.Backend, p.project.Name); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func Start(c Command) (*Child, error) {
 	}
 	pids, err := os.OpenFile(c.PIDs, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("noting the number of the process: %w", err)
+		return nil, fmt.Errorf("recording the process ID: %w", err)
 	}
 	defer func() { _ = pids.Close() }() // the process has its own
 	p := &Child{cmd: exec.Command("/bin/sh", append([]string{"-c", noteScript, program}, c.Args...)...), done: make(chan struct{})}

@@ -80,7 +80,7 @@ func (r *Runner) removeInterrupted(interrupted []run.Interrupted, log func(strin
 			continue
 		}
 		if err := pulumi.Directory(r.dir(lost.ID)).Remove(); err != nil {
-			log(fmt.Sprintf("removing the directory of a run that was interrupted: %v", err))
+			log(fmt.Sprintf("removing the directory of an interrupted run: %v", err))
 		}
 	}
 }
