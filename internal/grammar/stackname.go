@@ -46,7 +46,7 @@ func (n StackName) check(parts int) error {
 	}
 	if isDots(n.Stack) || isDots(n.Org) || isDots(n.Project) {
 		// A file backend would store it in the place of another stack.
-		return errors.New("a stack, a project or an organization cannot be named . or ..")
+		return errors.New("the names . and .. are not allowed for a stack, a project or an organization")
 	}
 	if parts > 1 && !isName(n.Org) {
 		return errors.New("an organization name may only contain alphanumerics, hyphens, underscores, or periods")

@@ -9,7 +9,7 @@ import (
 )
 
 // errLockLeft is why a run has failed of which each call of the CLI has succeeded.
-var errLockLeft = errors.New("Pulumi succeeded, but could not remove its lock, which would block the next call: " +
+var errLockLeft = errors.New("the lock of Pulumi could not be removed and would block the next call: " +
 	"allow the run to delete objects in the backend")
 
 // isUnsaved recognizes the engine's error that the state could not be written, by what the

@@ -63,7 +63,7 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 		return printValue(s.Out, output, shown)
 	}
 	if len(shown) == 0 {
-		return fmt.Errorf("Stack %s has no known outputs", stack.Name)
+		return fmt.Errorf("no outputs of Stack %s are known", stack.Name)
 	}
 	var lines [][]string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
