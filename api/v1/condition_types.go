@@ -37,7 +37,7 @@ const (
 	// retries soon.
 	RegistryUnavailableReason = "RegistryUnavailable"
 
-	// StackLockedReason: somebody else holds the lock of the stack in the
+	// StackLockedReason: another user of Pulumi holds the lock of the stack in the
 	// backend. The controller waits for it and never breaks it.
 	StackLockedReason = "StackLocked"
 
@@ -69,8 +69,8 @@ const (
 	ServiceAccountFailedReason = "ServiceAccountFailed"
 
 	// ArtifactGoneReason: the artifact of a run was deleted before the run could
-	// fetch it, as when the source has a newer one. Nothing was begun, and what
-	// the source offers now is run next. If the next run misses the same
+	// fetch it, usually because the source has a newer one. Nothing was started,
+	// and the current artifact runs next. If the next run misses the same
 	// artifact, it fails with ArtifactFailed. It counts for the retry interval,
 	// like a failure.
 	ArtifactGoneReason = "ArtifactGone"
@@ -84,9 +84,9 @@ const (
 	// The message says which. Whatever it left behind is recovered first.
 	PodFailedReason = "PodFailed"
 
-	// StatusNotKeptReason: the API server has dropped what the controller has to
-	// record of a run, as when the CRD of the Pulumi operator was applied over
-	// the controller's. Nothing is run, and the controller retries soon.
+	// StatusNotKeptReason: the API server drops fields of the status that
+	// record a run, for example because the CRD of the Pulumi operator was
+	// applied over the controller's. Nothing runs, and the controller retries soon.
 	StatusNotKeptReason = "StatusNotKept"
 
 	// RunCancelledReason: the controller shut down while the run was in flight,

@@ -5,7 +5,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// PreviewStatus describes a preview that somebody has requested. It is not a
+// PreviewStatus describes a requested preview. It is not a
 // reconcile of the Stack: it has no effect on conditions, revisions or events.
 type PreviewStatus struct {
 	// Request is the value of the annotation pulumi.com/preview-requested-at

@@ -117,7 +117,7 @@ type RunProgress struct {
 	Message string `json:"message"`
 
 	// WaitingFor is what the run waited for, without details that may change
-	// meanwhile, such as the message of a scheduler. Empty for a run that was
+	// during the wait, such as the message of a scheduler. Empty for a run that was
 	// at work.
 	// +optional
 	WaitingFor string `json:"waitingFor,omitempty"`
@@ -147,14 +147,14 @@ type RunHolder struct {
 	// +optional
 	PodUID types.UID `json:"podUID,omitempty"`
 
-	// PodNamespace is the namespace of that pod. Controllers read only the
-	// pods of their own namespace: to those of another one, or without it, the
-	// pod proves nothing.
+	// PodNamespace is the namespace of that pod. A controller only reads
+	// the pods of its own namespace: without this field, or in another
+	// namespace, the pod proves nothing.
 	// +optional
 	PodNamespace string `json:"podNamespace,omitempty"`
 }
 
-// InterruptedRun is a run that was killed, or whose end nobody has seen.
+// InterruptedRun is a run that was killed, or whose end was not observed.
 type InterruptedRun struct {
 	// ID of the run.
 	// +required
@@ -187,7 +187,7 @@ type InterruptedRun struct {
 	// +optional
 	Backend string `json:"backend,omitempty"`
 
-	// Emptied is that of status.run.
+	// Emptied has the meaning of the field in status.run.
 	// +optional
 	Emptied bool `json:"emptied,omitempty"`
 
@@ -337,10 +337,10 @@ type ProjectInfo struct {
 	Backend string `json:"backend,omitempty"`
 	// UpdatedElsewhere: another controller, such as the Pulumi operator, has
 	// updated the stack, and no run of this controller has found it yet. Until
-	// then, the stack is neither created anew nor considered destroyed.
+	// then, the stack is neither created again nor considered destroyed.
 	// +optional
 	UpdatedElsewhere bool `json:"updatedElsewhere,omitempty"`
-	// LockedElsewhere: a run has met the lock of somebody else. The holder may
+	// LockedElsewhere: a run found the stack locked by another user. The holder may
 	// have died since and left operations in flight: the next run settles them
 	// first, and names creations with an unknown outcome, as the first run
 	// does.
@@ -407,8 +407,8 @@ type StackStatus struct {
 	// +optional
 	RefreshPending bool `json:"refreshPending,omitempty"`
 
-	// Interrupted are runs that were killed, or whose end nobody has seen: one
-	// run, and the recoveries from it that were interrupted in turn. They are
+	// Interrupted are runs that were killed, or whose end was not observed: one
+	// run, and the recoveries from it that were interrupted as well. They are
 	// recovered before anything else runs.
 	// +optional
 	Interrupted []InterruptedRun `json:"interrupted,omitempty"`

@@ -253,10 +253,10 @@ type StackSpec struct {
 	// +optional
 	Preview bool `json:"preview,omitempty"`
 
-	// RetryOnUpdateConflict retries sooner when somebody else holds the lock of
-	// the stack: after 5s, and then with twice the delay each time, up to the
+	// RetryOnUpdateConflict retries sooner while another user of Pulumi holds
+	// the lock of the stack: after 5s, and then with twice the delay each time, up to the
 	// retryInterval. Without it, the controller retries at the retryInterval.
-	// It never breaks the lock of somebody else. Defaults to false.
+	// It never breaks the lock of another user. Defaults to false.
 	// +optional
 	RetryOnUpdateConflict bool `json:"retryOnUpdateConflict,omitempty"`
 
@@ -307,8 +307,8 @@ type StackSpec struct {
 	// +optional
 	RetryMaxBackoffDurationSeconds int64 `json:"retryMaxBackoffDurationSeconds,omitempty"`
 
-	// Timeout limits the duration of a run. After the timeout, Pulumi is told
-	// to stop: it finishes the operations in flight and saves the state.
+	// Timeout limits the duration of a run. After the timeout, the controller
+	// stops Pulumi, which finishes the operations in flight and saves the state.
 	// Defaults to 1h.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=64

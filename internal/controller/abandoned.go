@@ -53,7 +53,7 @@ func (r *StackReconciler) announceAbandoned(ctx context.Context, stack *v1.Stack
 	for _, left := range all {
 		r.announce(ctx, stack, stackstatus.AbandonedEvent(stack, left))
 		for _, urn := range left.Creates() {
-			ctrl.LoggerFrom(ctx).Info("a creation of unknown outcome is left by a run that was abandoned", "run", left.ID, "urn", urn)
+			ctrl.LoggerFrom(ctx).Info("an abandoned run left a creation of unknown outcome", "run", left.ID, "urn", urn)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestARunThatWasKilledAfterItsStackWasDeletedIsAnnounced(t *testing.T) {
 		result.Interrupted, result.UnknownCreates = true, nil
 	}
 	w.mustReconcile()
-	g.Expect(w.events.lines).To(ConsistOf(And(HavePrefix("Warning RunInterrupted"), ContainSubstring("may be left locked"))))
+	g.Expect(w.events.lines).To(ConsistOf(And(HavePrefix("Warning RunInterrupted"), ContainSubstring("may still be locked"))))
 }
 
 func TestARecreatedStackKnowsWhatTheEarlierOneLeft(t *testing.T) {

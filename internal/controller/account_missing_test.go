@@ -184,6 +184,6 @@ func TestAHiccupDoesNotLetAnInterruptedStackGo(t *testing.T) {
 		w.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
 		w.mustReconcile()
 		g.Expect(w.deleted()).To(BeTrue())
-		g.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning RunInterrupted The Stack was let go without having recovered")))
+		g.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning RunInterrupted The Stack was released without a recovery")))
 	})
 }

@@ -37,7 +37,7 @@ func testDependentOfAnotherShard(_ *testing.T, u *orderedTenant) {
 	u.awaitReady("a")
 	u.Expect(u.Delete(u.ctx, u.stack("a"))).To(Succeed())
 	u.Eventually(func() string { return readyMessage(u.stack("a")) }).Should(
-		Equal("Waiting for Stack " + u.namespace + "/b, which depends on this one, to be deleted"))
+		Equal("Waiting for Stack " + u.namespace + "/b, which depends on this Stack, to be deleted"))
 	u.Expect(u.Delete(u.ctx, u.stack("b"))).To(Succeed())
 	u.awaitGone("a")
 	u.Expect(u.runs()).To(Equal([]string{"update a", "destroy a"}))

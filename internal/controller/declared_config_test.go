@@ -55,10 +55,10 @@ func TestConfigOfATypeThatTheProgramDoesNotDeclareIsRefused(t *testing.T) {
 		change       func(*v1.StackSpec)
 		reason, want string
 	}{
-		"an integer":  {"config", map[string]any{"type": "integer"}, plain(`3.7`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type integer, which the Program declares for it"},
+		"an integer":  {"config", map[string]any{"type": "integer"}, plain(`3.7`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type integer, as declared by the Program"},
 		"a list":      {"config", listed, plain(`["x",{"a":1}]`), v1.InvalidSpecReason, "spec.config.app:v: must be of the type array<string>"},
 		"a secret":    {"config", map[string]any{"type": "boolean"}, func(s *v1.StackSpec) { s.Secrets = map[string]string{"v": "canary-yes"} }, v1.InvalidSpecReason, "spec.secrets.v: must be of the type boolean"},
-		"a ConfigMap": {"config", listed, func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "word"}} }, v1.InputsFailedReason, "spec.configRef.v: must be of the type array<string>, which the Program declares for it: set json"},
+		"a ConfigMap": {"config", listed, func(s *v1.StackSpec) { s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "word"}} }, v1.InputsFailedReason, "spec.configRef.v: must be of the type array<string>, as declared by the Program: set json"},
 		"a ConfigMap in JSON": {"config", listed, func(s *v1.StackSpec) {
 			s.ConfigRef = map[string]v1.ConfigMapRef{"v": {Name: "app", Key: "list", JSON: true}}
 		}, "", ""},
@@ -94,7 +94,7 @@ func TestConfigThatTheProgramRequiresIsNamed(t *testing.T) {
 		change   func(*v1.StackSpec)
 		want     string
 	}{
-		"nothing":            {map[string]any{"type": "String"}, given("other"), "spec.config.v: is required: the Program declares it, and has no default for it"},
+		"nothing":            {map[string]any{"type": "String"}, given("other"), "spec.config.v: is required: the Program declares it without a default"},
 		"a secret":           {map[string]any{"type": "String", "secret": true}, given("other"), "spec.secretsRef.v: is required"},
 		"its own name":       {map[string]any{"type": "String", "name": "key"}, given("v"), "spec.config.key: is required"},
 		"that of a provider": {map[string]any{"type": "String", "name": "lab:directory"}, given("v"), "spec.config.lab:directory: is required"},

@@ -78,7 +78,7 @@ func (r *StackReconciler) wakeOthers(ctx context.Context, stack *v1.Stack, chang
 	key := client.ObjectKeyFromObject(stack)
 	stacks, err := r.observer().Dependents(ctx, key)
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Stacks may wait for longer than they have to")
+		ctrl.LoggerFrom(ctx).Error(err, "Stacks may wait longer than necessary")
 		return
 	}
 	for i := range stacks {
@@ -100,7 +100,7 @@ func looksAt(stack *v1.Stack, key client.ObjectKey) bool {
 func (r *StackReconciler) wakeAllDependents(ctx context.Context, stack *v1.Stack, q queue) {
 	all, err := r.observer().DependentGraph(ctx).Reach(client.ObjectKeyFromObject(stack))
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Stacks may wait for longer than they have to")
+		ctrl.LoggerFrom(ctx).Error(err, "Stacks may wait longer than necessary")
 	}
 	for key := range all {
 		wake(q, key)

@@ -290,8 +290,8 @@ func TestARunThatIsTooLateForItsArtifactIsNoFailure(t *testing.T) {
 	w.mustReconcile()
 	from.Revision, from.Digest = commitB, "sha256:b"
 	w.endRun(run.ArtifactGone, "it is gone (404)", run.Changes{})
-	told := "the artifact was deleted, as when its source moves on, and what the source offers now is next: it is gone (404)"
-	g.Expect(w.events.lines).To(Equal([]string{"Trace ArtifactGone Update was not begun: " + told}), "a trace is no alert")
+	told := "the artifact was replaced before it was fetched; the current artifact runs next: it is gone (404)"
+	g.Expect(w.events.lines).To(Equal([]string{"Trace ArtifactGone Update was not started: " + told}), "a trace is no alert")
 	g.Expect(w.events.commitStatuses).To(BeEmpty())
 	stack := w.stack()
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.ArtifactGoneReason))

@@ -218,7 +218,7 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 		return explained
 	}
 	explained := explainNow()
-	g.Expect(explained.Unchecked).To(ConsistOf("whether Program default/app is valid: the controller has yet to say so in its status, for generation 1"))
+	g.Expect(explained.Unchecked).To(ConsistOf("whether Program default/app is valid: its status does not say so yet for generation 1"))
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 
 	w.told()

@@ -96,5 +96,5 @@ func TestARecoveryDoesNotHideHowTheRunHadFailed(t *testing.T) {
 	}
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Conditions).To(ContainElement(And(HaveField("Type", "Ready"), HaveField("Message",
-		"Recovered from an interrupted run. The next one waits, as 2 runs have failed or were interrupted one after the other: the disk of the backend is read-only"))))
+		"Recovered from an interrupted run. The next run waits, because 2 runs in a row failed or were interrupted: the disk of the backend is read-only"))))
 }

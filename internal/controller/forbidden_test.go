@@ -54,7 +54,7 @@ func TestARightThatTheControllerLacksIsInTheStatus(t *testing.T) {
 			},
 			denied:   func(o client.Object) (schema.GroupResource, bool) { _, ok := o.(*corev1.Secret); return secrets, ok },
 			reason:   v1.InputsFailedReason,
-			messages: []string{"spec.envRefs.T: can't read Secret 'default/token'", "give the controller the right to get secrets"},
+			messages: []string{"spec.envRefs.T: can't read Secret 'default/token'", "grant the controller permission to get secrets"},
 		},
 		"a ConfigMap": {
 			edit: func(s *v1.StackSpec) {
@@ -65,7 +65,7 @@ func TestARightThatTheControllerLacksIsInTheStatus(t *testing.T) {
 				return configMaps, ok
 			},
 			reason:   v1.InputsFailedReason,
-			messages: []string{"can't read ConfigMap 'default/settings'", "give the controller the right to get configmaps"},
+			messages: []string{"can't read ConfigMap 'default/settings'", "grant the controller permission to get configmaps"},
 		},
 		"a Program": {
 			edit: func(*v1.StackSpec) {},
@@ -73,7 +73,7 @@ func TestARightThatTheControllerLacksIsInTheStatus(t *testing.T) {
 				return programs, o.GetObjectKind().GroupVersionKind().Kind == v1.ProgramKind
 			},
 			reason:   meta.ArtifactFailedReason,
-			messages: []string{"failed to read Program default/app", "give the controller the right to get programs.pulumi.com"},
+			messages: []string{"failed to read Program default/app", "grant the controller permission to get programs.pulumi.com"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestASourceThatMayNotBeReadIsInTheStatus(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ArtifactFailedReason))
 	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(
-		HaveSuffix("give the controller the right to get gitrepositories.source.toolkit.fluxcd.io"))
+		HaveSuffix("grant the controller permission to get gitrepositories.source.toolkit.fluxcd.io"))
 
 	from.err = errors.New("connection refused")
 	_, err := w.reconcile()

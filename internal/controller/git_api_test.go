@@ -121,7 +121,7 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 		theirs := &sourcev1.GitRepository{ObjectMeta: metav1.ObjectMeta{Name: "late"}, Spec: sourcev1.GitRepositorySpec{URL: "https://theirs", Interval: metav1.Duration{Duration: time.Hour}}}
 		u.create(theirs)
 		u.createStack("late", fromRepo)
-		u.Eventually(func() string { return conditions.GetMessage(u.stack("late"), meta.ReadyCondition) }).Should(ContainSubstring("is in the way"))
+		u.Eventually(func() string { return conditions.GetMessage(u.stack("late"), meta.ReadyCondition) }).Should(ContainSubstring("already exists, and Stack"))
 		u.Expect(u.Delete(u.ctx, theirs)).To(Succeed())
 		u.fetched("late", "4", func(g Gomega, repo *sourcev1.GitRepository) { g.Expect(isKept(repo)).To(BeTrue()) })
 		u.awaitApplied("late", "4")

@@ -44,7 +44,7 @@ func (r *StackReconciler) releaseGit(ctx context.Context, stack *v1.Stack) {
 	left, err := r.gitObjects().DeleteAll(ctx, stack)
 	r.leaveAllBehind(ctx, stack, left)
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "failed to remove what was kept for spec.projectRepo: it is left to the garbage collector")
+		ctrl.LoggerFrom(ctx).Error(err, "failed to delete the objects for spec.projectRepo, leaving them to the garbage collector")
 	}
 }
 

@@ -215,7 +215,7 @@ func TestAnObjectOfSomebodyElseIsLeftAlone(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			w := newGitWorld(t, object)
 			w.mustReconcile()
-			w.Expect(w.message()).To(HavePrefix(kind + " default/" + object.GetName() + " is in the way"))
+			w.Expect(w.message()).To(HavePrefix(kind + " default/" + object.GetName() + " already exists, and Stack"))
 			w.Expect(strings.Contains(w.message(), "use it in spec.fluxSource")).To(Equal(kind == "GitRepository"), w.message())
 			before := object.GetResourceVersion()
 			w.Expect(w.Get(w.ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())

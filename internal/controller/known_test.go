@@ -76,7 +76,7 @@ func TestADestroyThatDoesNotKnowItsProjectSaysSo(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ArtifactFailedReason))
 	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring(
-		"the destroy needs it, as no run has told the project of the stack and spec.stack does not name it"))
+		"the destroy needs it to find out the project of the stack: no run has recorded it, and spec.stack does not name it"))
 }
 
 func TestAHalfCreatedStackIsKnown(t *testing.T) {
@@ -126,5 +126,5 @@ func TestCreationsThatAreForgottenAreNamedInAnEvent(t *testing.T) {
 	w.mustReconcile()
 	w.endNow(run.Succeeded, func(r *run.Result) { r.Forgotten = []string{"urn:a", "urn:b"} })
 	g.Expect(w.events.lines).To(ContainElement(And(
-		HavePrefix("Warning PendingOperations Forgot these creations of unknown outcome"), HaveSuffix(": urn:a, urn:b"))))
+		HavePrefix("Warning PendingOperations Removed these creations of unknown outcome from the state"), HaveSuffix(": urn:a, urn:b"))))
 }

@@ -41,7 +41,7 @@ func TestAStackWithoutDestroyOnFinalizeRecoversFirst(t *testing.T) {
 	w.endNow(run.Succeeded, func(r *run.Result) { r.UnknownCreates = []string{"urn:a"} })
 	w.mustReconcile()
 	g.Expect(w.deleted()).To(BeTrue())
-	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning PendingOperations The Stack was let go"), HaveSuffix(": urn:a"))))
+	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning PendingOperations The Stack was released"), HaveSuffix(": urn:a"))))
 }
 
 func TestSuspendingReleasesAnInterruptedStack(t *testing.T) {
@@ -51,7 +51,7 @@ func TestSuspendingReleasesAnInterruptedStack(t *testing.T) {
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	w.mustReconcile()
 	g.Expect(w.deleted()).To(BeTrue())
-	g.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning RunInterrupted The Stack was let go without having recovered")))
+	g.Expect(w.events.lines).To(ContainElement(HavePrefix("Warning RunInterrupted The Stack was released without a recovery")))
 }
 
 func TestARecoveryNeedsNoInputsOfTheProgram(t *testing.T) {

@@ -23,5 +23,5 @@ func isRefused(err error) bool {
 // garbage collector tries again once the Stack is gone.
 func (r *StackReconciler) leaveBehind(ctx context.Context, stack *v1.Stack, reason string, err error) {
 	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: reason,
-		Message: fmt.Sprintf("%v: it is left until the Stack is gone, delete it by hand", err)})
+		Message: fmt.Sprintf("%v: it remains until the Stack is deleted, delete it by hand", err)})
 }

@@ -121,14 +121,13 @@ func TestALocalProgramIsRefused(t *testing.T) {
 		"for a reference that is none": {localprogram.ProgramKey, broughtText, "brought", nil,
 			`ArtifactFailed: annotation pulumi.com/preview-program: "brought" is not <name of a ConfigMap>@sha256:<checksum>`},
 		"without its ConfigMap": {localprogram.ProgramKey, broughtText, localprogram.NewReference("gone", []byte(broughtText)).String(), nil,
-			"ArtifactFailed: ConfigMap default/gone with the program to preview not found: it is gone with the command that made it; " +
-				"remove the annotation pulumi.com/preview-program, or preview with --path again"},
+			"ArtifactFailed: ConfigMap default/gone with the program to preview not found, because the command that created it has ended: remove the annotation pulumi.com/preview-program, or preview with --path again"},
 		"that is not what was asked for": {localprogram.ProgramKey, `{"outputs":{}}`, good.String(), nil, "it was changed after the request"},
 		"in the place of an archive":     {localprogram.ArchiveKey, broughtText, good.String(), nil, "it has no key program.json"},
 		"that is not valid": {localprogram.ProgramKey, `{"resource":{}}`, localprogram.NewReference("brought", []byte(`{"resource":{}}`)).String(), nil,
 			"ArtifactFailed: the program to preview is not valid: "},
 		"where the controller allows none": {localprogram.ProgramKey, broughtText, good.String(), func(w *world) { w.RefuseLocalPrograms = true },
-			"ArtifactFailed: this controller previews no programs but those of the Stacks (--allow-preview-programs=false)"},
+			"ArtifactFailed: this controller only previews the programs of Stacks (--allow-preview-programs=false)"},
 		"of a Stack that is suspended": {localprogram.ProgramKey, broughtText, good.String(),
 			func(w *world) { w.edit(func(s *v1.Stack) { s.Spec.Suspend = true }) }, "The Stack is suspended"},
 	} {

@@ -30,7 +30,7 @@ func TestAStackIsReleasedInATerminatingNamespace(t *testing.T) {
 	answer = nil
 	w.mustReconcile()
 	g.Expect(w.deleted()).To(BeTrue())
-	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning RunInterrupted The Stack was let go"), HaveSuffix("the namespace is being deleted"))))
+	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning RunInterrupted The Stack was released"), HaveSuffix("the namespace is being deleted"))))
 }
 
 func TestADestroyThatNoJobCanDoSaysWhatToDo(t *testing.T) {

@@ -30,9 +30,8 @@ type notKeptError struct {
 }
 
 func (e *notKeptError) Error() string {
-	return fmt.Sprintf("The API server drops status.%s: the CRD stacks.pulumi.com lacks fields of this controller, as when the CRD of the Pulumi "+
-		"operator was applied over it. Nothing is run before the CRDs of this version are applied again, with: "+
-		"kubectl apply --server-side --force-conflicts -k config/crd", e.field)
+	return fmt.Sprintf("The API server drops status.%s, because the CRD stacks.pulumi.com lacks fields of this controller: the CRD of the Pulumi "+
+		"operator or of an older version was probably applied over it. Nothing runs until you apply the CRDs of this version again: kubectl apply --server-side --force-conflicts -k config/crd", e.field)
 }
 
 // checkKept returns a notKeptError if the API server has dropped what a later controller

@@ -84,7 +84,7 @@ func (w *world) expectNotKept(g Gomega, field string) {
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.StatusNotKeptReason))
 	g.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingWithRetryReason))
 	message := conditions.GetMessage(stack, meta.ReadyCondition)
-	g.Expect(message).To(And(ContainSubstring("status."+field+":"), ContainSubstring("kubectl apply --server-side --force-conflicts -k config/crd")))
+	g.Expect(message).To(And(ContainSubstring("drops status."+field+", because"), ContainSubstring("kubectl apply --server-side --force-conflicts -k config/crd")))
 	g.Expect(w.events.lines).To(ConsistOf("Warning StatusNotKept " + message))
 }
 
@@ -213,9 +213,9 @@ func TestARunWhoseRecordIsDroppedIsNotSaidToHaveLostItsStack(t *testing.T) {
 	stack := w.stack()
 	left := stackstatus.AbandonedRun{ID: id, Result: w.runner.results[id]}
 	stack.CreationTimestamp.Time = started
-	g.Expect(stackstatus.AbandonedEvent(stack, left).Message).To(HavePrefix("Run " + id + " has ended after the status of its Stack had lost the record of it"))
+	g.Expect(stackstatus.AbandonedEvent(stack, left).Message).To(HavePrefix("Run " + id + " ended, but the status of its Stack no longer had its record"))
 	stack.CreationTimestamp.Time = started.Add(time.Second)
-	g.Expect(stackstatus.AbandonedEvent(stack, left).Message).To(HavePrefix("Run "+id+" has ended after its Stack was removed by force"), "this one was made later")
+	g.Expect(stackstatus.AbandonedEvent(stack, left).Message).To(HavePrefix("Run "+id+" ended after its Stack was removed by force"), "this one was made later")
 }
 
 // What the CRD of the operator leaves of the status of a Stack from git looks like that of the operator, which would have it

@@ -264,7 +264,7 @@ func TestADestroyThatRunsTheProgramNeedsIt(t *testing.T) {
 
 	w.mustReconcile()
 	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ArtifactFailedReason))
-	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("the destroy needs it, as spec.runProgram is set"))
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("the destroy needs it, because spec.runProgram is set"))
 	g.Expect(w.runner.started).To(Equal(1))
 
 	objects[0].SetResourceVersion("")

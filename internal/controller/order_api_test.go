@@ -268,7 +268,7 @@ func testFreed(_ *testing.T, u *orderedTenant) {
 	u.createStack("b", dependsOn("a"))
 	u.awaitReady("b")
 	u.Expect(u.Delete(u.ctx, u.stack("a"))).To(Succeed())
-	u.Eventually(func() string { return readyMessage(u.stack("a")) }).Should(ContainSubstring("/b, which depends on this one"))
+	u.Eventually(func() string { return readyMessage(u.stack("a")) }).Should(ContainSubstring("/b, which depends on this Stack"))
 	u.edit("b", dependsOn())
 	u.awaitGone("a")
 	u.Expect(u.runs()).To(Equal([]string{"update a", "update b", "destroy a"}))

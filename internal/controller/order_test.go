@@ -190,7 +190,7 @@ func TestFaultsInTheOrder(t *testing.T) {
 		{"a prerequisite of itself", stackOf("b", requires("b", time.Hour)), v1.InvalidSpecReason, "spec.prerequisites[0]: Stack default/b cannot depend on itself"},
 		{"in another namespace", stackOf("b", func(s *v1.Stack) {
 			s.Spec.DependsOn = []v1.DependencyReference{{Name: "a", Namespace: "other"}}
-		}), aclv1.AccessDeniedReason, "spec.dependsOn[0]: Stack other/a is in another namespace, which the controller does not allow"},
+		}), aclv1.AccessDeniedReason, "spec.dependsOn[0]: cross-namespace references have been blocked, Stack other/a is in another namespace"},
 		{"an expression that does not compile", stackOf("b", readyExpr("dep.x ==")), v1.InvalidSpecReason, "spec.dependsOn[0].readyExpr: ERROR: <input>:1:9: Syntax error"},
 		{"an expression that is no boolean", stackOf("b", readyExpr("dep.metadata.name")), v1.InvalidSpecReason, "expected bool, got dyn"},
 	} {
@@ -325,7 +325,7 @@ func TestDeletionGoesInReverse(t *testing.T) {
 		stack := w.stackNamed("a")
 		g.Expect(stack.Status.Run).To(BeNil())
 		g.Expect(stack.Finalizers).To(ConsistOf(v1.StackFinalizer))
-		g.Expect(readyMessage(stack)).To(Equal("Waiting for Stack default/b, which depends on this one, to be deleted"))
+		g.Expect(readyMessage(stack)).To(Equal("Waiting for Stack default/b, which depends on this Stack, to be deleted"))
 		g.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingReason))
 		g.Expect(w.events.lines).To(ContainElement("Normal Progressing " + readyMessage(stack)))
 

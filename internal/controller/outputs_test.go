@@ -147,7 +147,7 @@ func TestUnreadOutputsOfAnUpdateAreRead(t *testing.T) {
 	last := w.stack().Status.Run.ID
 	w.endReading(nil) // the process was killed between the end of the run and the write
 	g.Expect(w.stack().Status.LastAppliedDigest).NotTo(BeEmpty())
-	w.expectNotReady(g, meta.ProgressingReason, "its outputs are yet to be written to Secret out")
+	w.expectNotReady(g, meta.ProgressingReason, "its outputs are not yet written to Secret out")
 	g.Expect(w.secret("out").Data).To(HaveKey("token"), "those of the update before")
 
 	w.mustReconcile()

@@ -45,7 +45,7 @@ func previewRefused(seen *observe.Observation) string {
 	case seen.Problem != nil:
 		return fmt.Sprintf("%s: %s", seen.Problem.Reason, seen.Problem.Message)
 	case len(seen.Unready) > 0:
-		return "It depends on what is not ready: " + seen.Unready[0]
+		return "Dependencies are not ready: " + seen.Unready[0]
 	}
 	return ""
 }
@@ -58,7 +58,7 @@ func (r *StackReconciler) publishSteps(ctx context.Context, stack *v1.Stack, rec
 	}
 	var err error
 	if ended.ConfigMap, ended.Digest, err = r.publisher().PreviewSteps(ctx, stack, result); err != nil {
-		ended.Message = fmt.Sprintf("Cannot write what the update would do to each resource: %v", err)
+		ended.Message = fmt.Sprintf("Cannot write the steps of the preview: %v", err)
 	}
 	return ended
 }

@@ -60,7 +60,7 @@ type ProgramReconcilerOptions struct {
 func (r *ProgramReconciler) SetupWithManager(mgr ctrl.Manager, opts ProgramReconcilerOptions) error {
 	ours, err := predicate.LabelSelectorPredicate(opts.Selector)
 	if err != nil {
-		return fmt.Errorf("failed to read the labels of the Programs to tell of: %w", err)
+		return fmt.Errorf("failed to read the labels of the Programs to notify about: %w", err)
 	}
 	err = ctrl.NewControllerManagedBy(mgr).
 		For(observe.NewProgramObject(), builder.WithPredicates(ours, predicate.Or(
@@ -102,7 +102,7 @@ func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	case apierrors.IsConflict(err):
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil // the cache is behind
 	case client.IgnoreNotFound(err) != nil:
-		return ctrl.Result{}, fmt.Errorf("failed to tell of Program %s: %w", req.NamespacedName, err)
+		return ctrl.Result{}, fmt.Errorf("failed to notify about Program %s: %w", req.NamespacedName, err)
 	}
 	return ctrl.Result{}, nil
 }
@@ -164,6 +164,6 @@ func validText(checked programs.Checked) string {
 	if len(checked.Undeclared) == 0 {
 		return "Valid program with " + resources
 	}
-	return fmt.Sprintf("Valid program with %s. Not declared in it, so the config of a Stack must set it: %s",
+	return fmt.Sprintf("Valid program with %s. It uses config that it does not declare, which each Stack must set: %s",
 		resources, strings.Join(checked.Undeclared, ", "))
 }

@@ -81,7 +81,7 @@ func TestAProgramReportsWhetherItIsValid(t *testing.T) {
 	p := w.told()
 	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
 		HaveField("Status", metav1.ConditionTrue), HaveField("Reason", meta.SucceededReason),
-		HaveField("Message", "Valid program with 0 resources. Not declared in it, so the config of a Stack must set it: words")))
+		HaveField("Message", "Valid program with 0 resources. It uses config that it does not declare, which each Stack must set: words")))
 	g.Expect(p.Status.ObservedGeneration).To(BeEquivalentTo(1))
 	g.Expect(p.Status.Digest).To(HavePrefix("sha256:"))
 	g.Expect(conditions.IsStalled(p)).To(BeFalse())

@@ -118,7 +118,7 @@ func TestWhatDelaysACancelIsWritten(t *testing.T) {
 	id := w.stack().Status.Run.ID
 	w.edit(cancels(v1.CancelRunAnnotation, id))
 	w.mustReconcile()
-	cancelling := "Cancelling run " + id + " (update): what is in flight may finish, for as long as --cancel-grace of the controller allows"
+	cancelling := "Cancelling run " + id + " (update): operations in flight may finish within the controller's --cancel-grace"
 	message := func() string { return conditions.GetMessage(w.stack(), meta.ReadyCondition) }
 	g.Expect(message()).To(Equal(cancelling))
 	writes := w.writes

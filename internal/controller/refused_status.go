@@ -57,9 +57,9 @@ func (r *StackReconciler) writeResult(ctx context.Context, stack *v1.Stack, resu
 // announceLeftOut announces what was left out, and logs what is recorded nowhere else.
 func (r *StackReconciler) announceLeftOut(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result, told *run.Result, why error) {
 	log := ctrl.LoggerFrom(ctx)
-	log.Error(why, "what a run has told is not in the status", "run", record.ID, "message", result.Message)
+	log.Error(why, "the result of a run is missing in the status", "run", record.ID, "message", result.Message)
 	for _, urn := range result.UnknownCreates[len(told.UnknownCreates):] {
-		log.Info("a creation of unknown outcome is not in the status", "run", record.ID, "urn", urn)
+		log.Info("a creation of unknown outcome is missing in the status", "run", record.ID, "urn", urn)
 	}
 	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: stackstatus.StatusRefusedReason, Message: told.Message,
 		Revision: record.Revision, OriginRevision: record.OriginRevision})

@@ -56,14 +56,14 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 	}{
 		"an output": {run.Succeeded, apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "app", errors.New("denied by a policy")),
 			[]string{"forged-output"}, "", 12},
-		"a link": {run.Succeeded, apierrors.NewInvalid(kind, "app", nil), []string{"forged-link"}, "What the run has told is left out, as the API server did not take it: ", 12},
+		"a link": {run.Succeeded, apierrors.NewInvalid(kind, "app", nil), []string{"forged-link"}, "The API server rejected the full result of the run; details are omitted: ", 12},
 		"a message": {run.Failed, apierrors.NewBadRequest("cannot be decoded"), []string{"forged-message"},
-			"What the run has told is left out, as the API server did not take it: failed to write the status: cannot be decoded", 12},
+			"The API server rejected the full result of the run; details are omitted: failed to write the status: cannot be decoded", 12},
 		"the quoted refusal too": {run.Failed, apierrors.NewBadRequest("forged-message"), []string{"forged-message"},
-			"the log of the controller says why, and names 2 more creations of unknown outcome", 10},
-		"a backend":          {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"file:///backend"}, "the log of the controller says why", 10},
-		"a time":             {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"2999-"}, "the log of the controller says why", 10},
-		"too many creations": {run.Failed, apierrors.NewRequestEntityTooLargeError("limit is 3145728"), []string{"urn:11"}, "names 2 more creations", 10},
+			"the log of the controller has them, and 2 more creations of unknown outcome", 10},
+		"a backend":          {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"file:///backend"}, "the log of the controller has them", 10},
+		"a time":             {run.Failed, apierrors.NewInvalid(kind, "app", nil), []string{"2999-"}, "the log of the controller has them", 10},
+		"too many creations": {run.Failed, apierrors.NewRequestEntityTooLargeError("limit is 3145728"), []string{"urn:11"}, "and 2 more creations", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -99,7 +99,7 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 				g.Expect(stack.Status.ProjectInfo.Backend).To(Equal("file:///backend"), "no word, but where the stack is")
 			}
 			if tt.message != "" {
-				g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning Failed What the run has told is left out"), ContainSubstring(tt.message))))
+				g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning Failed The API server rejected the full result"), ContainSubstring(tt.message))))
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestAStatusThatIsAlwaysRefusedIsAnnounced(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("denied by a policy")))
 	g.Expect(w.stack().Status.Run).NotTo(BeNil())
 	g.Expect(w.runner.results).To(HaveKey(id), "it is kept")
-	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning Failed The API server does not take the status"), ContainSubstring("denied by a policy"))))
+	g.Expect(w.events.lines).To(ContainElement(And(HavePrefix("Warning Failed The API server rejects the status"), ContainSubstring("denied by a policy"))))
 	w.Client = api
 	w.mustReconcile()
 	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(meta.ReconciliationSucceededReason))

@@ -76,7 +76,7 @@ func TestInputsThatAreRefused(t *testing.T) {
 			change: func(s *v1.StackSpec) {
 				s.SecretsRef = map[string]v1.ResourceRef{"pw": literalRef("canary-a"), "app:pw": literalRef("canary-b")}
 			},
-			reason: v1.InvalidSpecReason, want: "spec.secretsRef.app:pw: is the same config value as spec.secretsRef.pw, in the project app: remove one of the two"},
+			reason: v1.InvalidSpecReason, want: "spec.secretsRef.app:pw: is the same config value as spec.secretsRef.pw in the project app: remove one of the two"},
 		"two names of one config value in two places": {
 			change: func(s *v1.StackSpec) {
 				s.Config = map[string]apiextensionsv1.JSON{"app:who": {Raw: []byte(`"a"`)}}
@@ -95,17 +95,17 @@ func TestInputsThatAreRefused(t *testing.T) {
 			},
 			program: map[string]any{"resources": map[string]any{"bucket": map[string]any{"type": "a:b:C"}}},
 			reason:  v1.InvalidSpecReason,
-			want:    "spec.config.bucket: is also the name of a resource of the program: Pulumi YAML would use the config value instead and delete the resource: rename one"},
+			want:    "spec.config.bucket: is also the name of a resource of the program: Pulumi YAML would use the config value instead and delete the resource. Rename one"},
 		"a secret by the name of a resource, with the project": {
 			change:  func(s *v1.StackSpec) { s.Secrets = map[string]string{"app:v": "x"} },
 			program: map[string]any{"resources": map[string]any{"v": map[string]any{"type": "a:b:C"}}},
-			reason:  v1.InvalidSpecReason, want: "spec.secrets.app:v: is the name of a resource of the program, too"},
+			reason:  v1.InvalidSpecReason, want: "spec.secrets.app:v: is also the name of a resource of the program"},
 		"a reference by the name of a resource, with the old form of the project": {
 			change: func(s *v1.StackSpec) {
 				s.ConfigRef = map[string]v1.ConfigMapRef{"app:config:bucket": {Name: "app", Key: "who"}}
 			},
 			program: map[string]any{"resources": map[string]any{"bucket": map[string]any{"type": "a:b:C"}}}, plain: map[string]string{"who": "b"},
-			reason: v1.InvalidSpecReason, want: "spec.configRef.app:config:bucket: is the name of a resource"},
+			reason: v1.InvalidSpecReason, want: "spec.configRef.app:config:bucket: is also the name of a resource"},
 		"two kubeconfigs": {
 			change: func(s *v1.StackSpec) { s.Envs, s.ServiceAccountName = []string{"app"}, "deployer" }, plain: map[string]string{"KUBECONFIG": "/k"},
 			reason: v1.InputsFailedReason, want: "spec.envs[0] (key KUBECONFIG): spec.serviceAccountName already provides a kubeconfig", notTerminal: true},
@@ -139,12 +139,12 @@ func TestInputsThatAreRefused(t *testing.T) {
 			reason: v1.InvalidSpecReason, want: "spec.stack: stack acme/app/dev: the organization must be 'organization' on the backend file, which has no accounts"},
 		"environments of a bucket": {
 			change: func(s *v1.StackSpec) { s.Environment = []string{"prod"} },
-			reason: v1.InvalidSpecReason, want: "spec.environment: needs Pulumi Cloud, and the backend is another"},
+			reason: v1.InvalidSpecReason, want: "spec.environment: needs Pulumi Cloud, but the Stack has another backend"},
 		"a pod": {
 			change: func(s *v1.StackSpec) {
 				s.WorkspaceTemplate = &apiextensionsv1.JSON{Raw: []byte(`{"spec":{"image":"x"}}`)}
 			},
-			reason: v1.InvalidSpecReason, want: "spec.workspaceTemplate: is the pod of a run"},
+			reason: v1.InvalidSpecReason, want: "spec.workspaceTemplate: configures the pod of a run"},
 		"a repository": {
 			change: func(s *v1.StackSpec) { s.ProgramRef, s.ProjectRepo = nil, "https://git.example.com/a" },
 			reason: v1.InvalidSpecReason, want: "spec.projectRepo: needs a branch or a commit"},

@@ -52,7 +52,7 @@ func (r *StackReconciler) WriteAll(ctx context.Context, runs []run.Ref) error {
 	errs := []error{err}
 	for _, w := range all {
 		if w.err != nil {
-			errs = append(errs, fmt.Errorf("failed to write of run %s to Stack %s/%s: %w", w.ref.ID, w.ref.Namespace, w.ref.Name, w.err))
+			errs = append(errs, fmt.Errorf("failed to write run %s to the status of Stack %s/%s: %w", w.ref.ID, w.ref.Namespace, w.ref.Name, w.err))
 		}
 	}
 	return errors.Join(errs...)

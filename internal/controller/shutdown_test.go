@@ -119,7 +119,7 @@ func TestARunLeftInFlightIsInTheStatus(t *testing.T) {
 	stack := w.stack()
 	g.Expect(stack.Status.Run.ID).To(Equal(id), "the next one has to know of it")
 	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(
-		"The controller ended while run " + id + " (update) was in flight; the next one recovers from it"))
+		"The controller exited while run " + id + " (update) was in flight; the next controller recovers from it"))
 	g.Expect(conditions.IsReconciling(stack)).To(BeTrue())
 
 	before := w.writes

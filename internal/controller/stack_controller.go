@@ -154,7 +154,7 @@ func (r *StackReconciler) actFailed(ctx context.Context, stack *v1.Stack, decisi
 		return r.reportNotKept(ctx, stack, notKept)
 	case isTooLarge(err):
 		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.InvalidSpecReason,
-			Message: "The object is too large for its status to be written: move large values of spec.config into the program"})
+			Message: "The Stack is too large to write its status: move large values of spec.config into the program"})
 	case isRefused(err) && decision.Action == decide.Absorb:
 		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: stackstatus.StatusRefusedReason, Message: stackstatus.RefusedText(err)})
 	case apierrors.IsConflict(err):

@@ -259,7 +259,7 @@ func TestARunIsLeftToAProcessThatMayBeAlive(t *testing.T) {
 	g.Expect(w.runner.started).To(BeZero())
 	for _, condition := range []string{meta.ReadyCondition, meta.ReconcilingCondition} {
 		g.Expect(conditions.GetMessage(w.stack(), condition)).To(And(
-			HavePrefix("Waiting for the controller on pod-1, which has run "+lost+" (update). "),
+			HavePrefix("Waiting for the controller on pod-1, which executes run "+lost+" (update). "),
 			ContainSubstring("release the run: kubectl annotate --overwrite -n default stacks.pulumi.com/app pulumi.com/release-run="+lost)))
 	}
 	w.mustReconcile()
@@ -294,7 +294,7 @@ func TestARunWhoseHolderCannotBeCheckedIsReportedAndKept(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.WorkspaceFailedReason))
 	const message = " (update) of the controller on pod-1: failed to make the data directory: not a directory"
-	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("Cannot determine what became of run " + lost + message))
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(Equal("Cannot determine the outcome of run " + lost + message))
 	g.Expect(w.stack().Status.Run.ID).To(Equal(lost))
 	g.Expect(w.events.lines).To(ContainElement(HaveSuffix(message)))
 
@@ -489,7 +489,7 @@ func TestAResultThatDoesNotFitIntoTheStatusIsAbsorbedWithoutItsOutputs(t *testin
 	w.mustReconcile()
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
 	g.Expect(w.stack().Status.Outputs).To(BeEmpty())
-	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("1 outputs are too big, or too many, for the status")))
+	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("1 outputs are too large or too many for the status")))
 }
 
 func TestASpecThatLeavesNoRoomForTheStatusStalls(t *testing.T) {
@@ -509,7 +509,7 @@ func TestASpecThatLeavesNoRoomForTheStatusStalls(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Spec.Config = nil })
 	_, err := w.reconcile()
 	g.Expect(err).To(HaveOccurred())
-	g.Expect(w.events.lines).To(ContainElement(ContainSubstring("too large for its status")), "where the status cannot tell it, an event does")
+	g.Expect(w.events.lines).To(ContainElement(ContainSubstring("too large to write its status")), "where the status cannot tell it, an event does")
 }
 
 func TestAStackThatIsSuspendedWhileItWaitsSaysSo(t *testing.T) {

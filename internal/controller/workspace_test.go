@@ -55,7 +55,7 @@ func TestABackendThatGoesWithTheControllerIsRefused(t *testing.T) {
 	g.Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
 	w.mustReconcile()
 	g.Expect(conditions.GetMessage(w.stack(), meta.StalledCondition)).To(Equal("refused: file:///state. " +
-		"To delete the Stack without a destroy, and keep what it manages, set spec.destroyOnFinalize to false"))
+		"To delete the Stack without a destroy and keep its resources, set spec.destroyOnFinalize to false"))
 	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })
 	w.mustReconcile()
 	g.Expect(apierrors.IsNotFound(w.Get(t.Context(), key, &v1.Stack{}))).To(BeTrue())

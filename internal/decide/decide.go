@@ -123,7 +123,7 @@ func forUpdate() []rule {
 		{"suspension", foundSuspended, suspended},                             // no new run
 		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},        // before any recovery: a person has cancelled it
 		{"recovery without a program", foundInterrupted, recoverable},         // before faults: a recovery does not need the program that is at fault
-		{"faults that only an edit mends", foundProblem, fault},               // before anything that is waited for: only an edit helps
+		{"faults that need an edit", foundProblem, fault},                     // before anything that is waited for: only an edit helps
 		{"dependencies", foundDependencies, dependencies},                     // before other problems: what is missing is often what a dependency makes
 		{"what a run needs", foundProblem, problem},                           // no run without its inputs
 		{"interrupted runs", foundInterrupted, recovery},                      // before any other run: Pulumi must not start from operations in flight
@@ -135,12 +135,12 @@ func forUpdate() []rule {
 // forRun lists the rules that decide whether to run the program.
 func forRun() []rule {
 	return []rule{
-		{"requests", foundRequests, requested},                             // a request does not back off
-		{"what another controller has applied", foundElsewhere, takenOver}, // before inputs: what the other controller has applied is not run again
-		{"inputs", foundInputs, changedInputs},                             // never run, or other inputs: neither backs off
-		{"recovery before", foundLast, recovered},                          // before last run: a recovery that succeeded has not run the program
-		{"last run", foundLast, failedBefore},                              // the same inputs again, with a back-off
-		{"resync", foundResync, resync},                                    // nothing has changed, but the interval has passed
+		{"requests", foundRequests, requested},                         // a request does not back off
+		{"what another controller applied", foundElsewhere, takenOver}, // before inputs: what the other controller has applied is not run again
+		{"inputs", foundInputs, changedInputs},                         // never run, or other inputs: neither backs off
+		{"recovery before", foundLast, recovered},                      // before last run: a recovery that succeeded has not run the program
+		{"last run", foundLast, failedBefore},                          // the same inputs again, with a back-off
+		{"resync", foundResync, resync},                                // nothing has changed, but the interval has passed
 	}
 }
 
@@ -190,7 +190,7 @@ func problem(o Observation) (Decision, bool) {
 func noDestroy(o Observation) (Decision, bool) {
 	decision, found := problem(o)
 	if found && !decision.Fetching {
-		decision.Message += ". To delete the Stack without a destroy, and keep what it manages, set spec.destroyOnFinalize to false"
+		decision.Message += ". To delete the Stack without a destroy and keep its resources, set spec.destroyOnFinalize to false"
 	}
 	return decision, found
 }
@@ -227,8 +227,8 @@ func recoverable(o Observation) (Decision, bool) {
 // UnknownCreatesMessage names the resources, at most maxNamed of them, and says what to
 // do. status.unknownCreates has them all.
 func UnknownCreatesMessage(urns []string) string {
-	return fmt.Sprintf("It is not known whether these resources were created: %s. Look for them at their provider, "+
-		"import them into the stack or delete them, and set spec.pendingCreates: Clear", some(urns))
+	return fmt.Sprintf("These resources may have been created: %s. Look for them at their provider, import "+
+		"them into the stack or delete them, then set spec.pendingCreates: Clear", some(urns))
 }
 
 // operation returns the operation that runs the program.
@@ -294,8 +294,8 @@ func nothingToUndo(o Observation) (Decision, bool) {
 
 // NamespaceEndsMessage says what to do when a destroy cannot be started. A namespace that
 // is being deleted never accepts new objects again.
-const NamespaceEndsMessage = "The namespace is being deleted, and takes no new objects, so that no Job can destroy the stack. To let go of it, and keep what it " +
-	"manages, set spec.destroyOnFinalize to false. Then destroy it with pulumi destroy, or with the same Stack in another namespace, which is deleted when it is ready"
+const NamespaceEndsMessage = "The namespace is being deleted and accepts no new objects, so no Job can destroy the stack. To delete the Stack and keep its " +
+	"resources, set spec.destroyOnFinalize to false. To destroy them afterwards, run pulumi destroy, or create the same Stack in another namespace and delete it once it is ready"
 
 // namespaceEnds removes the finalizer if nothing is to be destroyed, even with an
 // interrupted run to recover from: no recovery can run in this namespace either.

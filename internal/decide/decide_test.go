@@ -316,7 +316,7 @@ func TestNext(t *testing.T) {
 			func(o *decide.Observation) { o.Preview, o.Deleting, o.DestroyOnFinalize = true, true, true },
 			decide.Decision{Action: decide.RemoveFinalizer}},
 
-		{"what another controller has applied is taken over",
+		{"what another controller applied is taken over",
 			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere = "sha256:new", true },
 			decide.Decision{Action: decide.TakeOver, After: 10 * time.Minute}},
 		{"also when something that it depends on is not ready",

@@ -91,7 +91,7 @@ func TestNextOfADeletion(t *testing.T) {
 				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
 			},
 			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", After: time.Minute, Message: "Secret gone. " +
-				"To delete the Stack without a destroy, and keep what it manages, set spec.destroyOnFinalize to false"}},
+				"To delete the Stack without a destroy and keep its resources, set spec.destroyOnFinalize to false"}},
 		{"a deleted Stack whose destroy failed stays, and is destroyed again later",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true

@@ -48,7 +48,7 @@ func dutyRules() []dutyRule {
 	return []dutyRule{
 		{RestoreFinalizer, "the finalizer was removed, and there may be something to undo", finalizerMissing},
 		{RepeatCancel, "the run in flight is to be cancelled", cancelRecorded},
-		{ConfirmFindings, "the run in flight may wait for what the status has", findingsUnconfirmed},
+		{ConfirmFindings, "the run in flight may be waiting for what the status contains", findingsUnconfirmed},
 		{WithdrawPreview, "the preview that is queued is no longer requested", previewUnwanted},
 		{DeleteFormerOutputs, "the outputs are in a Secret that the spec no longer names", outputsMoved},
 		{WriteInventory, "the inventory of a run could not be written before", inventoryDue},

@@ -73,7 +73,7 @@ func foundCancelled(o Observation) string {
 
 func foundProblem(o Observation) string {
 	if o.Problem == nil {
-		return "all is there"
+		return "nothing is missing"
 	}
 	return fmt.Sprintf("%s: %s", o.Problem.Reason, o.Problem.Message)
 }
@@ -81,16 +81,16 @@ func foundProblem(o Observation) string {
 func foundInterrupted(o Observation) string {
 	switch {
 	case o.Interrupted:
-		return "one that is to be recovered from"
+		return "one that needs a recovery"
 	case len(o.UnknownCreates) > 0:
-		return "it is not known whether these were created: " + some(o.UnknownCreates)
+		return "these may have been created: " + some(o.UnknownCreates)
 	}
 	return "none"
 }
 
 func foundDependencies(o Observation) string {
 	if len(o.Unready) == 0 {
-		return "none that is not ready"
+		return "all are ready"
 	}
 	return "not ready: " + some(o.Unready)
 }
@@ -100,22 +100,22 @@ func foundDependents(o Observation) string { return cmp.Or(some(o.Dependents), "
 func foundRequests(o Observation) string {
 	switch {
 	case o.Requested:
-		return "one that was not answered"
+		return "one that was not acknowledged"
 	case o.RunPending:
-		return "one that was answered and could not begin"
+		return "one that was acknowledged but could not start"
 	}
 	return "none"
 }
 
 func foundElsewhere(o Observation) string {
-	return whether(o.AppliedElsewhere, "the inputs as they are now", "nothing that is to be taken over")
+	return whether(o.AppliedElsewhere, "the current inputs", "nothing to take over")
 }
 
 func foundInputs(o Observation) string {
 	if o.Last.Digest == "" {
 		return "never run"
 	}
-	return fmt.Sprintf("%s, and those of the last run were %s", o.Digest, whether(o.Digest == o.Last.Digest, "the same", o.Last.Digest))
+	return fmt.Sprintf("%s, the last run had %s", o.Digest, whether(o.Digest == o.Last.Digest, "the same", o.Last.Digest))
 }
 
 func foundLast(o Observation) string {
@@ -125,7 +125,7 @@ func foundLast(o Observation) string {
 	ended := whether(o.Last.Succeeded, "succeeded", "failed with "+o.Last.Reason)
 	text := fmt.Sprintf("%s %s at %s", o.Last.Operation, ended, stamp(o.Last.EndedAt))
 	if !o.Last.Succeeded && o.Edited {
-		text += ", and the spec was edited since"
+		text += ", and the spec was edited since then then"
 	}
 	return text
 }
@@ -149,17 +149,17 @@ func foundOutputs(o Observation) string {
 }
 
 func foundFinalizer(o Observation) string {
-	return whether(!o.HasFinalizer || o.NeverRan, "no run has got as far as Pulumi", "runs may have made something")
+	return whether(!o.HasFinalizer || o.NeverRan, "no run has started Pulumi", "runs may have created resources")
 }
 
 func foundDestroy(o Observation) string { return whether(o.DestroyOnFinalize, "set", "not set") }
 
 func foundNamespace(o Observation) string {
-	return whether(o.NamespaceEnds, "being deleted, and takes no new objects", "takes what a run needs")
+	return whether(o.NamespaceEnds, "being deleted, accepts no new objects", "accepts the objects of a run")
 }
 
 func foundMustExist(o Observation) string {
-	return whether(o.MustExist, "another controller has updated it, and no run has found it yet", "it was, or is this controller's own")
+	return whether(o.MustExist, "another controller updated it, and no run has found it yet", "it was found, or this controller created it")
 }
 
 func whether(is bool, yes, no string) string {

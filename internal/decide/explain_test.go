@@ -25,9 +25,9 @@ func TestExplainSaysWhyAndWhatNextDecides(t *testing.T) {
 		decides Check
 	}{
 		"in sync":      {func(*Observation) {}, Check{}},
-		"other inputs": {func(o *Observation) { o.Digest = "e" }, Check{"inputs", "e, and those of the last run were d", true}},
+		"other inputs": {func(o *Observation) { o.Digest = "e" }, Check{"inputs", "e, the last run had d", true}},
 		"never run":    {func(o *Observation) { o.Last = LastRun{} }, Check{"inputs", "never run", true}},
-		"a request":    {func(o *Observation) { o.Requested = true }, Check{"requests", "one that was not answered", true}},
+		"a request":    {func(o *Observation) { o.Requested = true }, Check{"requests", "one that was not acknowledged", true}},
 		"suspended":    {func(o *Observation) { o.Suspended = true }, Check{"suspension", "suspended", true}},
 		"a repository to keep": {func(o *Observation) { o.GitObjects, o.Suspended = "suspend GitRepository a/b", true },
 			Check{"objects for spec.projectRepo", "to be done: suspend GitRepository a/b", true}},

@@ -75,7 +75,7 @@ func dependents(o Observation) (Decision, bool) {
 	return Decision{
 		Action:  Wait,
 		Reason:  meta.ProgressingReason,
-		Message: fmt.Sprintf("Waiting for %s%s, which %s on this one, to be deleted", them, some(o.Dependents), depends),
+		Message: fmt.Sprintf("Waiting for %s%s, which %s on this Stack, to be deleted", them, some(o.Dependents), depends),
 		After:   lookAgain(o),
 	}, true
 }

@@ -28,7 +28,7 @@ func TestOrder(t *testing.T) {
 		o.Dependents = []string{"default/x"}
 	}
 	behind := decide.Decision{Action: decide.Wait, Reason: "Progressing",
-		Message: "Waiting for Stack default/x, which depends on this one, to be deleted", After: time.Minute}
+		Message: "Waiting for Stack default/x, which depends on this Stack, to be deleted", After: time.Minute}
 
 	after := func(d decide.Decision, wait time.Duration) decide.Decision { d.After = wait; return d }
 
@@ -89,7 +89,7 @@ func TestOrder(t *testing.T) {
 		{"and tells of more than one",
 			func(o *decide.Observation) { deleted(o); o.Dependents = []string{"default/x", "default/y"} },
 			decide.Decision{Action: decide.Wait, Reason: "Progressing",
-				Message: "Waiting for Stacks default/x, default/y, which depend on this one, to be deleted", After: time.Minute}},
+				Message: "Waiting for Stacks default/x, default/y, which depend on this Stack, to be deleted", After: time.Minute}},
 		{"a destroy that failed waits for one that came in the meantime",
 			func(o *decide.Observation) { deleted(o); failed(o, time.Hour); o.Last.Operation = run.Destroy }, behind},
 		{"a recovery does not wait for them", func(o *decide.Observation) { deleted(o); o.Interrupted = true }, start(run.Recover)},

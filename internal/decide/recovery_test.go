@@ -17,8 +17,7 @@ import (
 )
 
 func waitsAfterRecovery(failures int, d time.Duration) decide.Decision {
-	return decide.Decision{Action: decide.Fail, Reason: "RunInterrupted", After: d, Message: fmt.Sprintf("Recovered from an "+
-		"interrupted run. The next one waits, as %d runs have failed or were interrupted one after the other: does Pulumi, "+
+	return decide.Decision{Action: decide.Fail, Reason: "RunInterrupted", After: d, Message: fmt.Sprintf("Recovered from an interrupted run. The next run waits, because %d runs in a row failed or were interrupted: does Pulumi, "+
 		"or a provider, need more memory?", failures)}
 }
 
@@ -37,8 +36,7 @@ func TestNextOfARecovery(t *testing.T) {
 			func(o *decide.Observation) {
 				o.Last.Operation, o.Last.EndedAt, o.Failures, o.Last.Message = run.Recover, now, 2, "no space"
 			},
-			decide.Decision{Action: decide.Fail, Reason: "RunInterrupted", After: 10 * time.Second, Message: "Recovered from an " +
-				"interrupted run. The next one waits, as 2 runs have failed or were interrupted one after the other: no space"}},
+			decide.Decision{Action: decide.Fail, Reason: "RunInterrupted", After: 10 * time.Second, Message: "Recovered from an interrupted run. The next run waits, because 2 runs in a row failed or were interrupted: no space"}},
 		{"but waits when it was interrupted before",
 			func(o *decide.Observation) {
 				o.Last.Operation, o.Last.EndedAt, o.Failures = run.Recover, now.Add(-4*time.Second), 2
@@ -175,9 +173,7 @@ func TestNextOfARecovery(t *testing.T) {
 			decide.Decision{Action: decide.MarkSuspended}},
 		{"creations of unknown outcome stall the Stack, by name",
 			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a", "urn:b"}; o.Digest = "sha256:new" },
-			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: "It is not known whether these resources " +
-				"were created: urn:a, urn:b. Look for them at their provider, import them into the stack or delete them, " +
-				"and set spec.pendingCreates: Clear"}},
+			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: "These resources may have been created: urn:a, urn:b. Look for them at their provider, import them into the stack or delete them, then set spec.pendingCreates: Clear"}},
 		{"creations of unknown outcome hold up a destroy, which would miss them",
 			func(o *decide.Observation) {
 				o.UnknownCreates = []string{"urn:a"}

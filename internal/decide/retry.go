@@ -97,8 +97,8 @@ func recoveredMessage(failures int64, cause string) string {
 	if cause == "" {
 		cause = "does Pulumi, or a provider, need more memory?"
 	}
-	return fmt.Sprintf("Recovered from an interrupted run. The next one waits, as %d runs have failed or were interrupted one after "+
-		"the other: %s", failures, cause)
+	return fmt.Sprintf("Recovered from an interrupted run. The next run waits, because %d runs in a row failed or were "+
+		"interrupted: %s", failures, cause)
 }
 
 // problemDelay is when to look at a problem again.

@@ -28,10 +28,10 @@ type NotOwnedError struct {
 
 func (e *NotOwnedError) Error() string {
 	if e.Kind == secretKind {
-		return fmt.Sprintf("Secret %s is in the way: Stack %s keeps the credentials for spec.projectRepo in one of that name, and does not own this one. "+
-			"Delete it; credentials that are in it belong into a Secret of another name, which spec.gitAuth refers to", e.Object, e.Stack)
+		return fmt.Sprintf("Secret %s already exists, and Stack %s, which keeps the credentials for spec.projectRepo under this name, does not own it. "+
+			"Delete it; if it contains credentials, move them to a Secret with another name and refer to that in spec.gitAuth", e.Object, e.Stack)
 	}
-	return fmt.Sprintf("%s %s is in the way: Stack %s needs one of that name for spec.projectRepo, and does not own this one. "+
+	return fmt.Sprintf("%s %s already exists, and Stack %s, which needs this name for spec.projectRepo, does not own it. "+
 		"Delete or rename it, or use it in spec.fluxSource", e.Kind, e.Object, e.Stack)
 }
 

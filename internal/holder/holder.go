@@ -26,7 +26,7 @@ func This(lock string) (v1.RunHolder, error) {
 	}
 	here, err := thisInstance(lock)
 	if err != nil {
-		return v1.RunHolder{}, fmt.Errorf("failed to read what tells this process from others: %w", err)
+		return v1.RunHolder{}, fmt.Errorf("failed to read what identifies this process: %w", err)
 	}
 	return v1.RunHolder{Host: host, Instance: here.String()}, nil
 }

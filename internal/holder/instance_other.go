@@ -13,7 +13,7 @@ import (
 // The read-only commands run on any platform, the controller on Linux only.
 
 func thisInstance(string) (instance, error) {
-	return instance{}, fmt.Errorf("a process of %s cannot be told from others: run the controller on Linux", runtime.GOOS)
+	return instance{}, fmt.Errorf("cannot identify a process on %s: run the controller on Linux", runtime.GOOS)
 }
 
 // isGone proves nothing.

@@ -27,7 +27,7 @@ func checkConfigKeys(stack *v1.Stack, seen *Observation) error {
 	one, other, found := grammar.SameConfigKey(project, slices.Collect(maps.Keys(fields)))
 	if found {
 		return &inputs.InvalidError{Field: fields[one],
-			Problem: fmt.Sprintf("is the same config value as %s, in the project %s: remove one of the two", fields[other], project)}
+			Problem: fmt.Sprintf("is the same config value as %s in the project %s: remove one of the two", fields[other], project)}
 	}
 	return checkShadowed(fields, project, seen.Program.ResourceNames)
 }

@@ -37,10 +37,10 @@ func checkDeclared(stack *v1.Stack, program Program, resolved *inputs.Inputs) er
 		if err != nil || wanted == nil || takes(wanted, name, resolved) {
 			continue
 		}
-		problem := fmt.Sprintf("must be of the type %s, which the Program declares for it", wanted)
+		problem := fmt.Sprintf("must be of the type %s, as declared by the Program", wanted)
 		ref, isRef := stack.Spec.ConfigRef[name]
 		if isRef && !ref.JSON && wanted.IsJSON() {
-			problem += ": set json, for the value is a text without it"
+			problem += ": set json to true, because the value is a string without it"
 		}
 		if _, isSecretRef := stack.Spec.SecretsRef[name]; isRef || isSecretRef {
 			return &inputs.UnusableError{Field: fields[name], Problem: problem}
@@ -74,7 +74,7 @@ func checkRequired(stack *v1.Stack, program Program, resolved *inputs.Inputs) er
 		if declared.Secret {
 			field = "spec.secretsRef."
 		}
-		return &inputs.InvalidError{Field: field + declared.Key, Problem: "is required: the Program declares it, and has no default for it"}
+		return &inputs.InvalidError{Field: field + declared.Key, Problem: "is required: the Program declares it without a default"}
 	}
 	return nil
 }

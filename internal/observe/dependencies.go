@@ -27,7 +27,7 @@ func (o *Observer) checkOrder(ctx context.Context, stack *v1.Stack, seen *Observ
 		case key == self:
 			return &invalidSpecError{fmt.Errorf("spec.dependsOn[%d]: Stack %s cannot depend on itself", i, self)}
 		case o.NoCrossNamespaceRefs && key.Namespace != stack.Namespace:
-			return acl.AccessDeniedError(fmt.Sprintf("spec.dependsOn[%d]: Stack %s is in another namespace, which the controller does not allow", i, key))
+			return acl.AccessDeniedError(fmt.Sprintf("spec.dependsOn[%d]: cross-namespace references have been blocked, Stack %s is in another namespace", i, key))
 		}
 	}
 	for i, p := range stack.Spec.Prerequisites {

@@ -40,7 +40,7 @@ func (c *reportedChecks) Of(object *unstructured.Unstructured) (programs.Checked
 	ready := conditions.Get(reported, meta.ReadyCondition)
 	switch {
 	case ready == nil || reported.Status.ObservedGeneration != reported.Generation:
-		c.unknown = append(c.unknown, fmt.Sprintf("whether Program %s/%s is valid: the controller has yet to say so in its status, for generation %d",
+		c.unknown = append(c.unknown, fmt.Sprintf("whether Program %s/%s is valid: its status does not say so yet for generation %d",
 			reported.Namespace, reported.Name, reported.Generation))
 	case ready.Status == metav1.ConditionFalse && ready.Reason == v1.ProgramInvalidReason:
 		checked.Invalid = oneFault(ready.Message)

@@ -37,7 +37,7 @@ func forbiddenProblem(err error) *decide.Problem {
 	}
 	var ofReader *deniedToReaderError
 	if !errors.As(err, &ofReader) {
-		problem.Message = fmt.Sprintf("%v: give the controller the right to get %s", err, resource)
+		problem.Message = fmt.Sprintf("%v: grant the controller permission to get %s", err, resource)
 	}
 	return problem
 }

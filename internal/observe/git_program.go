@@ -101,7 +101,7 @@ func (o *Observer) readGitRepository(ctx context.Context, stack *v1.Stack) (*sou
 	case !found:
 		return nil, nil
 	case !repo.DeletionTimestamp.IsZero():
-		return nil, source.Fetching(fmt.Sprintf("GitRepository %s is being deleted: it is created again when it is gone", key))
+		return nil, source.Fetching(fmt.Sprintf("GitRepository %s is being deleted: the controller creates it again afterwards", key))
 	}
 	return repo, nil
 }

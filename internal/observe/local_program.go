@@ -61,7 +61,7 @@ func previewHindered(seen *Observation) bool { return seen.Deleting || seen.Susp
 
 func (o *Observer) observeLocal(ctx context.Context, stack *v1.Stack, seen *Observation, annotation string) error {
 	if o.RefuseLocalPrograms {
-		return localProgramFault("this controller previews no programs but those of the Stacks (--allow-preview-programs=false): "+
+		return localProgramFault("this controller only previews the programs of Stacks (--allow-preview-programs=false): "+
 			"remove the annotation %s", v1.PreviewProgramAnnotation)
 	}
 	ref, err := localprogram.ParseReference(annotation)
@@ -87,8 +87,8 @@ func (o *Observer) readLocal(ctx context.Context, namespace string, ref localpro
 	configMap := &corev1.ConfigMap{}
 	err := o.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, configMap)
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		return nil, localProgramFault("ConfigMap %s/%s with the program to preview not found: it is gone with the command that made it; "+
-			"remove the annotation %s, or preview with --path again", namespace, ref.ConfigMap, v1.PreviewProgramAnnotation)
+		return nil, localProgramFault("ConfigMap %s/%s with the program to preview not found, because the command that created it has "+
+			"ended: remove the annotation %s, or preview with --path again", namespace, ref.ConfigMap, v1.PreviewProgramAnnotation)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to read ConfigMap %s/%s with the program to preview: %w", namespace, ref.ConfigMap, err)

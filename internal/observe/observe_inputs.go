@@ -128,7 +128,7 @@ func (o *Observer) observeDestroy(ctx context.Context, stack *v1.Stack, seen *Ob
 		return err
 	}
 	if seen.Program, err = o.findProgram(ctx, stack, seen, name); err != nil {
-		return fmt.Errorf("%w (the destroy needs it, as no run has told the project of the stack and spec.stack does not name it)", err)
+		return fmt.Errorf("%w (the destroy needs it to find out the project of the stack: no run has recorded it, and spec.stack does not name it)", err)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (o *Observer) observeDestroy(ctx context.Context, stack *v1.Stack, seen *Ob
 func (o *Observer) observeProgramOfDestroy(ctx context.Context, stack *v1.Stack, seen *Observation, name grammar.StackName) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%w (the destroy needs it, as spec.runProgram is set)", err)
+			err = fmt.Errorf("%w (the destroy needs it, because spec.runProgram is set)", err)
 		}
 	}()
 	if err := o.validate(stack); err != nil {

@@ -45,7 +45,7 @@ func programJSON(object *unstructured.Unstructured) ([]byte, error) {
 	// One stored before the field was required has null here.
 	raw, err := json.Marshal(object.Object["program"])
 	if err != nil {
-		return nil, fmt.Errorf("failed to read what Program %s/%s says: %w", object.GetNamespace(), object.GetName(), err)
+		return nil, fmt.Errorf("failed to decode Program %s/%s: %w", object.GetNamespace(), object.GetName(), err)
 	}
 	return raw, nil
 }

@@ -66,7 +66,7 @@ func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observ
 	}
 	gone, err := o.Holders.Gone(ctx, recorded.Holder, recorded.StartedAt.Time)
 	if unproven := (*UnprovenError)(nil); errors.As(err, &unproven) {
-		found.Unproven = fmt.Sprintf("Cannot determine what became of run %s (%s) of the controller on %s: %v",
+		found.Unproven = fmt.Sprintf("Cannot determine the outcome of run %s (%s) of the controller on %s: %v",
 			recorded.ID, recorded.Operation, recorded.Holder.Host, err)
 		return nil
 	}

@@ -43,7 +43,7 @@ func (o *Observer) resolve(ctx context.Context, stack *v1.Stack, seen *Observati
 	}
 	if len(stack.Spec.Environment) > 0 && !grammar.HasEnvironments(Backend(stack, resolved.Env)) {
 		return &inputs.InvalidError{Field: "spec.environment",
-			Problem: "needs Pulumi Cloud, and the backend is another: remove it, or set the backend to https://api.pulumi.com"}
+			Problem: "needs Pulumi Cloud, but the Stack has another backend: remove it, or set the backend to https://api.pulumi.com"}
 	}
 	seen.Inputs, seen.inputsDigest = resolved, resolved.Digest
 	return seen.chooseAccount(stack)

@@ -22,7 +22,7 @@ func checkSize(stack *v1.Stack) error {
 		return fmt.Errorf("the spec cannot be written as JSON: %w", err)
 	}
 	if len(text) > maxSpec {
-		return fmt.Errorf("spec has %d bytes, and must not have more than %d: move large values of spec.config into the program", len(text), maxSpec)
+		return fmt.Errorf("spec has %d bytes, the limit is %d: move large values of spec.config into the program", len(text), maxSpec)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (o *Observer) keptProgram(ctx context.Context, stack *v1.Stack) (Program, e
 	}
 	artifact := repo.GetArtifact()
 	if artifact == nil {
-		return Program{}, fmt.Errorf("GitRepository %s has no artifact, or is gone: it is created again with spec.runProgram", key)
+		return Program{}, fmt.Errorf("GitRepository %s has no artifact or does not exist: set spec.runProgram to create it again", key)
 	}
 	return Program{Program: run.Program{Artifact: &run.Artifact{URL: artifact.URL, Digest: artifact.Digest, Dir: stack.Spec.RepoDir}}}, nil
 }

@@ -106,13 +106,13 @@ func (u *Unwritten) merge(before []byte, parts []run.Inventory) ([]byte, invento
 func lacks(list inventory.List) string {
 	switch {
 	case list.LeftOut > 0 && list.WithoutIDs:
-		return fmt.Sprintf("%d resources are left out, and the IDs of the others: they are too many for a ConfigMap", list.LeftOut)
+		return fmt.Sprintf("%d resources and the IDs of the others are omitted: they do not fit into a ConfigMap", list.LeftOut)
 	case list.LeftOut > 0:
-		return fmt.Sprintf("%d resources are left out: they are too many", list.LeftOut)
+		return fmt.Sprintf("%d resources are omitted: there are too many", list.LeftOut)
 	case list.WithoutIDs:
-		return "The IDs of the resources are left out: they are too many for a ConfigMap"
+		return "The IDs of the resources are omitted: they do not fit into a ConfigMap"
 	case list.Incomplete:
-		return "There may be more resources than these, which the next update of all that succeeds will tell of"
+		return "There may be more resources than these: the next successful update without targets lists them all"
 	}
 	return ""
 }

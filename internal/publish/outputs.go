@@ -64,7 +64,7 @@ func (p Publisher) Outputs(ctx context.Context, stack *v1.Stack, plain run.Plain
 	if !outputs.IsLabelled(secret, *to) {
 		// It would be written again and again.
 		return OutputsResult{
-			Refused: "something in the cluster changes the labels or annotations of the Secret: correct spec.writeOutputsToSecret", Secret: secret,
+			Refused: "something in the cluster keeps changing the labels or annotations of the Secret: correct spec.writeOutputsToSecret", Secret: secret,
 		}, nil
 	}
 	digest, err := outputs.Digest(secret, *to)
@@ -120,7 +120,7 @@ func (p Publisher) DeleteOutputs(ctx context.Context, stack *v1.Stack, name stri
 	exactly := client.Preconditions{UID: &secret.UID, ResourceVersion: &secret.ResourceVersion}
 	err = apierror.HideValues(client.IgnoreNotFound(p.Client.Delete(ctx, secret, exactly)), outputs.Hidden(secret.Data, stack.Status.Outputs))
 	if err != nil {
-		return fmt.Errorf("failed to delete Secret %s/%s, to which outputs are no longer written: %w", stack.Namespace, name, err)
+		return fmt.Errorf("failed to delete Secret %s/%s, which is no longer used for outputs: %w", stack.Namespace, name, err)
 	}
 	return nil
 }

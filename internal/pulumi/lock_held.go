@@ -56,7 +56,7 @@ func unreadMessage(unread []string) string {
 // heldLine formats a lock as Pulumi does.
 func heldLine(path string, holder lockHolder) string {
 	if holder == (lockHolder{}) {
-		return fmt.Sprintf("file://%s: created by somebody, who cannot be read from it", path)
+		return fmt.Sprintf("file://%s: created by an unknown user", path)
 	}
 	// A line break in a name would start another line.
 	who := strings.Join(strings.Fields(holder.user+"@"+holder.host), " ")

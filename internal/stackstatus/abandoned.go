@@ -29,16 +29,16 @@ func (a AbandonedRun) Creates() []string {
 
 func AbandonedEvent(stack *v1.Stack, left AbandonedRun) Event {
 	e := Event{Type: corev1.EventTypeWarning, Reason: v1.RunInterruptedReason,
-		Message: fmt.Sprintf("Run %s has ended after its Stack was removed by force", left.ID)}
+		Message: fmt.Sprintf("Run %s ended after its Stack was removed by force", left.ID)}
 	if isOlder(stack, left) {
-		e.Message = fmt.Sprintf("Run %s has ended after the status of its Stack had lost the record of it, as when a CRD without status.run is applied", left.ID)
+		e.Message = fmt.Sprintf("Run %s ended, but the status of its Stack no longer had its record: a CRD without status.run was probably applied in the meantime", left.ID)
 	}
 	if left.Result.Interrupted {
-		e.Message += ": Pulumi was killed, and the stack may be left locked, with operations in flight in its state"
+		e.Message += ": Pulumi was killed. The stack may still be locked, with operations in flight in its state"
 	}
 	if urns := left.Creates(); len(urns) > 0 {
 		e.Reason = v1.PendingOperationsReason
-		e.Message += ". It is not known whether these resources were created; look for them at their provider: " + someURNs(urns)
+		e.Message += ". These resources may have been created; look for them at their provider: " + someURNs(urns)
 	}
 	return e
 }

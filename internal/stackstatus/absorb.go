@@ -89,7 +89,7 @@ func ClassifyArtifactGone(stack *v1.Stack, record *v1.RunStatus, result *run.Res
 	}
 	told := *result
 	if decide.IsFirstMiss(lastRun(stack), record.Digest, result) {
-		told.Message = "the artifact was deleted, as when its source moves on, and what the source offers now is next: " + result.Message
+		told.Message = "the artifact was replaced before it was fetched; the current artifact runs next: " + result.Message
 	} else {
 		told.Outcome = run.ArtifactFailed
 	}
@@ -175,7 +175,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	stack.Status.RefreshPending = false // while it is set, every run refreshes
 	if record.Operation == v1.OperationDestroy {
-		MarkWaiting(stack, "Destroyed; letting go of the object")
+		MarkWaiting(stack, "Destroyed the stack; releasing the Stack")
 		return
 	}
 	if record.Operation == v1.OperationPreview {

@@ -50,7 +50,7 @@ func cancellingText(record *v1.RunStatus) string {
 	if record.Cancel == v1.CancelNow {
 		return fmt.Sprintf("Cancelling run %s (%s) at once", record.ID, record.Operation)
 	}
-	return fmt.Sprintf("Cancelling run %s (%s): what is in flight may finish, for as long as --cancel-grace of the controller allows", record.ID, record.Operation)
+	return fmt.Sprintf("Cancelling run %s (%s): operations in flight may finish within the controller's --cancel-grace", record.ID, record.Operation)
 }
 
 // cancellingProgress adds what delays the cancel.
@@ -96,7 +96,7 @@ func recordCancelled(stack *v1.Stack, record *v1.RunStatus, end string) {
 	}
 	stack.Status.CancelledRun = &v1.CancelledRun{
 		ID: record.ID, Operation: record.Operation, Generation: record.Generation, Digest: record.Digest,
-		Message: fmt.Sprintf("%s was cancelled on request, and starts again only with %s: %s",
+		Message: fmt.Sprintf("%s was cancelled on request and starts again only with %s: %s",
 			what, starters, cmp.Or(end, "it has ended")),
 	}
 }

@@ -90,10 +90,10 @@ func runEvent(record v1.RunStatus, result *run.Result) Event {
 	if result.Outcome == run.Succeeded {
 		e.Message = fmt.Sprintf("%s succeeded: %s in %s", name, changesText(result.Changes), took)
 		if result.LeftOut > 0 {
-			e.Message += fmt.Sprintf("; %d outputs are too big, or too many, for the status", result.LeftOut)
+			e.Message += fmt.Sprintf("; %d outputs are too large or too many for the status", result.LeftOut)
 		}
 		if result.OutputsMissed {
-			e.Message += "; its outputs are not known, as some of Pulumi's events could not be read"
+			e.Message += "; its outputs are unknown, because some of Pulumi's events could not be read"
 		}
 		e.Message += warningsText(result)
 		return e
@@ -108,7 +108,7 @@ func runEvent(record v1.RunStatus, result *run.Result) Event {
 	if result.Outcome == run.ArtifactGone {
 		// Nothing was tried of this revision: no alert, and no failure at the forge.
 		e.Type = eventv1.EventTypeTrace
-		e.Message = fmt.Sprintf("%s was not begun: %s", name, result.Message)
+		e.Message = fmt.Sprintf("%s was not started: %s", name, result.Message)
 		return e
 	}
 	// The duration is left out: it would make each retry of the same failure a new

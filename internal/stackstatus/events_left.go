@@ -22,8 +22,8 @@ func ForgottenEvent(urns []string) Event {
 	return Event{
 		Type:   corev1.EventTypeWarning,
 		Reason: v1.PendingOperationsReason,
-		Message: fmt.Sprintf("Forgot these creations of unknown outcome, as spec.pendingCreates is Clear; what exists of them is outside "+
-			"of the stack, and is to be looked for at its provider: %s", someURNs(urns)),
+		Message: fmt.Sprintf("Removed these creations of unknown outcome from the state, because spec.pendingCreates is Clear. Resources that do "+
+			"exist are not part of the stack; look for them at their provider: %s", someURNs(urns)),
 	}
 }
 
@@ -32,7 +32,7 @@ func someURNs(urns []string) string {
 	var named strings.Builder
 	for i, urn := range urns {
 		if named.Len()+len(urn) > maxForgotten {
-			fmt.Fprintf(&named, " and %d more, which the log names", len(urns)-i)
+			fmt.Fprintf(&named, " and %d more, listed in the log", len(urns)-i)
 			break
 		}
 		if i > 0 {
@@ -48,7 +48,7 @@ func wayOut(stack *v1.Stack) string {
 	if stack.DeletionTimestamp.IsZero() || stack.Spec.DestroyOnFinalize {
 		return ""
 	}
-	return ". To let this Stack go without having recovered from the interrupted run, set spec.suspend to true"
+	return ". To delete this Stack without recovering from the interrupted run, set spec.suspend to true"
 }
 
 // LeftEvents announce what a released Stack leaves behind.
@@ -57,20 +57,20 @@ func LeftEvents(stack *v1.Stack, seen decide.Observation) []Event {
 	if lost := stack.Status.Interrupted; len(lost) > 0 {
 		why := ""
 		if seen.Problem != nil {
-			why = ", as a recovery was not possible: " + seen.Problem.Message
+			why = ", because a recovery was not possible: " + seen.Problem.Message
 		} else if seen.NamespaceEnds {
-			why = ", as a recovery was not possible: the namespace is being deleted"
+			why = ", because a recovery was not possible: the namespace is being deleted"
 		} else if last := stack.Status.LastUpdate; last != nil && last.Type == v1.UpdateTypeRefresh && last.State == v1.UpdateFailed {
 			// It names what is open, where the status does not.
 			why = "; the last recovery failed: " + strings.TrimSuffix(last.Message, wayOut(stack))
 		}
 		left = append(left, Event{Type: corev1.EventTypeWarning, Reason: v1.RunInterruptedReason, Message: fmt.Sprintf(
-			"The Stack was let go without having recovered from run %s, which was interrupted: stack %s may be left locked, "+
-				"with operations in flight in its state%s", lost[0].ID, stack.Spec.Stack, why)})
+			"The Stack was released without a recovery from run %s, which was interrupted: stack %s may still be "+
+				"locked, with operations in flight in its state%s", lost[0].ID, stack.Spec.Stack, why)})
 	}
 	if urns := stack.Status.UnknownCreates; len(urns) > 0 {
-		left = append(left, Event{Type: corev1.EventTypeWarning, Reason: v1.PendingOperationsReason, Message: "The Stack was let go. " +
-			"It is not known whether these resources were created; look for them at their provider: " + someURNs(urns)})
+		left = append(left, Event{Type: corev1.EventTypeWarning, Reason: v1.PendingOperationsReason, Message: "The Stack was released. " +
+			"These resources may have been created; look for them at their provider: " + someURNs(urns)})
 	}
 	return left
 }

@@ -48,5 +48,5 @@ func TestTheNamesOfForgottenCreationsAreBounded(t *testing.T) {
 	}
 	message := ForgottenEvent(urns).Message
 	g.Expect(len(message)).To(BeNumerically("<", 1024))
-	g.Expect(message).To(HaveSuffix(" and 983 more, which the log names"))
+	g.Expect(message).To(HaveSuffix(" and 983 more, listed in the log"))
 }

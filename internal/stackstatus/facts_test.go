@@ -46,5 +46,5 @@ func TestWhatIsNotKnownIsNotShown(t *testing.T) {
 	g.Expect(stack.Status.History[0].Metadata).To(HaveKeyWithValue("changes", HavePrefix("an unknown number of changes")))
 	g.Expect(told.Type).To(Equal("Normal"), "something may have changed")
 	g.Expect(told.Message).To(And(HavePrefix("Update succeeded: an unknown number of changes (some of Pulumi's events could not be read) in "),
-		HaveSuffix("; its outputs are not known, as some of Pulumi's events could not be read")))
+		HaveSuffix("; its outputs are unknown, because some of Pulumi's events could not be read")))
 }

@@ -18,8 +18,8 @@ func IsReleased(stack *v1.Stack) bool {
 // UnprovenJobText says what a run that was started as a Job waits for, and what to do.
 func UnprovenJobText(stack *v1.Stack, why string) string {
 	held := stack.Status.Run
-	return fmt.Sprintf("Waiting for Job %s, which executes run %s (%s), although the controller no longer has --runner=job: %s. "+
-		"Grant it the ClusterRole of config/runner-jobs, or, if there is neither the Job nor a pod of it any more, %s",
+	return fmt.Sprintf("Waiting for Job %s, which executes run %s (%s), although the controller no longer has --runner=job: "+
+		"%s. Grant it the ClusterRole of config/runner-jobs, or, if neither the Job nor a pod of it exists any more, %s",
 		held.Job, held.ID, held.Operation, why, releaseText(stack))
 }
 
@@ -31,12 +31,12 @@ func releaseText(stack *v1.Stack) string {
 // HeldText says who has the run in flight, and what ends the wait for it.
 func HeldText(stack *v1.Stack) string {
 	held := stack.Status.Run
-	proof := "by itself when that process is seen to be gone, which is on that host alone"
+	proof := "when that process has ended, which only a controller on that host can see"
 	if held.Holder.PodNamespace != "" {
-		proof = fmt.Sprintf("by itself when that pod is gone, or has restarted, which a controller in the namespace %s sees", held.Holder.PodNamespace)
+		proof = fmt.Sprintf("when that pod is deleted or restarted, which only a controller in the namespace %s can see", held.Holder.PodNamespace)
 	}
-	return fmt.Sprintf("Waiting for the controller on %s, which has run %s (%s). It ends %s. If it never comes back, and no Pulumi of it is at work, "+
-		"%s", held.Holder.Host, held.ID, held.Operation, proof, releaseText(stack))
+	return fmt.Sprintf("Waiting for the controller on %s, which executes run %s (%s). The wait ends %s. If that controller never comes back and its Pulumi is no longer "+
+		"running, %s", held.Holder.Host, held.ID, held.Operation, proof, releaseText(stack))
 }
 
 // GoneText describes a run whose holder is proven to be gone.
@@ -46,6 +46,6 @@ func GoneText(lost *v1.RunStatus) string {
 
 // ReleasedText describes a run whose holder is gone because a person says so.
 func ReleasedText(lost *v1.RunStatus) string {
-	return fmt.Sprintf("Run %s (%s) of the controller on %s was released by the annotation %s, and counts as interrupted",
+	return fmt.Sprintf("Run %s (%s) of the controller on %s was released by the annotation %s and counts as interrupted",
 		lost.ID, lost.Operation, lost.Holder.Host, v1.ReleaseRunAnnotation)
 }

@@ -96,7 +96,7 @@ func MarkSuspended(stack *v1.Stack) {
 		return
 	}
 	deleteCondition(stack, meta.ReconcilingCondition)
-	markReady(stack, metav1.ConditionUnknown, meta.SuspendedReason, "Suspended before it was run")
+	markReady(stack, metav1.ConditionUnknown, meta.SuspendedReason, "Suspended before its first run")
 }
 
 // MarkUnchanged marks a Stack whose last run was of the current inputs, which may be at

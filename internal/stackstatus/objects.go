@@ -15,14 +15,14 @@ import (
 func MarkGitKept(stack *v1.Stack, name string) {
 	if stack.Status.GitRepository != name {
 		stack.Status.GitRepository = name
-		MarkEdited(stack, fmt.Sprintf("Keeping GitRepository %s/%s for spec.projectRepo", stack.Namespace, name))
+		MarkEdited(stack, fmt.Sprintf("Created or updated GitRepository %s/%s for spec.projectRepo", stack.Namespace, name))
 	}
 }
 
 // MarkGitDeleted records that there is no GitRepository any more.
 func MarkGitDeleted(stack *v1.Stack) {
 	stack.Status.GitRepository = ""
-	MarkEdited(stack, "Released the GitRepository, which spec.projectRepo no longer asks for")
+	MarkEdited(stack, "Released the GitRepository, which spec.projectRepo no longer needs")
 }
 
 // MarkOutputsReleased records that the Secret with outputs that the spec no longer names is

@@ -154,7 +154,7 @@ func MarkApplied(stack *v1.Stack, revision, originRevision string) {
 	case told != nil && told.Failure != nil:
 		MarkFailed(stack, v1.OutputsFailedReason, told.Failure.Message)
 	default:
-		MarkWaiting(stack, fmt.Sprintf("Applied revision %s; its outputs are yet to be written to Secret %s",
+		MarkWaiting(stack, fmt.Sprintf("Applied revision %s; its outputs are not yet written to Secret %s",
 			revision, stack.Spec.WriteOutputsToSecret.Name))
 	}
 }

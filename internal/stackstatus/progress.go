@@ -58,7 +58,7 @@ func waitingFor(text string) string {
 }
 
 // nothingDone is the progress of a run that has reported none.
-const nothingDone = "nothing is done yet"
+const nothingDone = "no resource operations yet"
 
 // startText describes a run that has started, up to its timeout.
 func startText(record *v1.RunStatus) string {

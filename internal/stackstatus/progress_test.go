@@ -18,7 +18,7 @@ import (
 
 func TestProgressText(t *testing.T) {
 	for want, got := range map[string]string{
-		"nothing is done yet":         progressText(v1.OperationUpdate, run.Progress{}),
+		"no resource operations yet":  progressText(v1.OperationUpdate, run.Progress{}),
 		"1 in progress":               progressText(v1.OperationUpdate, run.Progress{InFlight: 1}),
 		"1 updated, 4 unchanged":      progressText(v1.OperationUpdate, run.Progress{Done: run.Changes{Updated: 1, Same: 4}}),
 		"2 to create, 1 in progress":  progressText(v1.OperationPreview, run.Progress{Done: run.Changes{Created: 2}, InFlight: 1}),
@@ -35,7 +35,7 @@ func TestTheConditionsHaveTheProgress(t *testing.T) {
 		progress run.Progress
 		took     time.Duration
 	}{
-		"Running update: nothing is done yet after 11s":               {v1.RunStatus{Operation: v1.OperationUpdate}, run.Progress{}, 10600 * time.Millisecond},
+		"Running update: no resource operations yet after 11s":        {v1.RunStatus{Operation: v1.OperationUpdate}, run.Progress{}, 10600 * time.Millisecond},
 		"Running preview at revision v1: 2 in progress after 1m0s":    {v1.RunStatus{Operation: v1.OperationPreview, Revision: "v1"}, run.Progress{InFlight: 2}, time.Minute},
 		"Running destroy: pod a waits for a node: 0/1 nodes after 9s": {v1.RunStatus{Operation: v1.OperationDestroy}, run.Progress{Waiting: "pod a waits for a node: 0/1 nodes"}, 9 * time.Second},
 	} {

@@ -71,7 +71,7 @@ func MarkLeftInFlight(stack *v1.Stack) {
 		return
 	}
 	left.Progress = nil
-	MarkWaiting(stack, fmt.Sprintf("The controller ended while run %s (%s) was in flight; the next one recovers from it", left.ID, left.Operation))
+	MarkWaiting(stack, fmt.Sprintf("The controller exited while run %s (%s) was in flight; the next controller recovers from it", left.ID, left.Operation))
 }
 
 // DropRecord drops the record of a run that did not start. The request for it already

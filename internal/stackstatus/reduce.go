@@ -49,7 +49,7 @@ func essentials(result *run.Result) *run.Result {
 func WithoutDetails(result *run.Result, why error) *run.Result {
 	small := essentials(result)
 	small.Project, small.Backend = result.Project, result.Backend
-	small.Message = "What the run has told is left out, as the API server did not take it: " + bounded.Text(why.Error(), maxRefusal)
+	small.Message = "The API server rejected the full result of the run; details are omitted: " + bounded.Text(why.Error(), maxRefusal)
 	return small
 }
 
@@ -58,10 +58,10 @@ func WithoutDetails(result *run.Result, why error) *run.Result {
 func WithoutReason(result *run.Result, began, now time.Time) *run.Result {
 	small := essentials(result)
 	small.StartedAt, small.EndedAt = began, now
-	small.Message = "What the run has told is left out, as the API server did not take it: the log of the controller says why"
+	small.Message = "The API server rejected the full result of the run; details are omitted here, the log of the controller has them"
 	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {
 		small.UnknownCreates = small.UnknownCreates[:maxFewCreates]
-		small.Message += fmt.Sprintf(", and names %d more creations of unknown outcome", left)
+		small.Message += fmt.Sprintf(", and %d more creations of unknown outcome", left)
 	}
 	return small
 }
@@ -82,5 +82,5 @@ const StatusRefusedReason = meta.FailedReason
 
 // RefusedText describes a status that cannot be written at all.
 func RefusedText(err error) string {
-	return "The API server does not take the status of the Stack, which has to say that its run has ended. Nothing is run before it does: " + bounded.Text(err.Error(), maxRefusal)
+	return "The API server rejects the status of the Stack, which must record that its run has ended. Nothing runs until it accepts it: " + bounded.Text(err.Error(), maxRefusal)
 }

@@ -151,7 +151,7 @@ func appliedText(stack *v1.Stack, revision string) string {
 	last := stack.Status.LastUpdate
 	switch {
 	case IsTakenOver(stack):
-		text += " (by the Pulumi operator; taken over without a run, as nothing has changed since)"
+		text += " (by the Pulumi operator; taken over without a run, because nothing has changed since)"
 	case last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateSucceeded && last.Message != "":
 		text += ". Warning: " + last.Message
 	}

@@ -114,7 +114,7 @@ func (u *subject) awaitAnotherLook(ctx context.Context) {
 // nothing runs.
 func (u *subject) awaitNotKept(ctx context.Context, field string) {
 	u.Expect(u.awaitReason(ctx, v1.StatusNotKeptReason)).To(And(
-		HavePrefix("The API server drops status."+field+": the CRD stacks.pulumi.com lacks fields"), HaveSuffix("-k config/crd")))
+		HavePrefix("The API server drops status."+field+", because the CRD stacks.pulumi.com lacks fields"), HaveSuffix("-k config/crd")))
 	u.Expect(u.processes("")).To(BeEmpty())
 }
 
@@ -184,7 +184,7 @@ func TestCreationInFlightWhenTheCRDIsReplaced(t *testing.T) {
 	crd.replace(ctx)
 	u.Expect(syscall.Kill(u.provider("lost"), syscall.SIGKILL)).To(Succeed())
 	u.awaitNotKept(ctx, "unknownCreates")
-	u.awaitEvent(ctx, And(HaveSuffix("::lost"), ContainSubstring("the status of its Stack had lost the record of it")))
+	u.awaitEvent(ctx, And(HaveSuffix("::lost"), ContainSubstring("the status of its Stack no longer had its record")))
 	u.awaitAnotherLook(ctx)
 	u.awaitNotKept(ctx, "unknownCreates")
 

@@ -73,7 +73,7 @@ func (u *subject) checkWorkspaceFailed(ctx context.Context, why string) {
 		stack := u.stack(ctx)
 		// At the end of the previous controller, a run may have been recorded but not
 		// started.
-		lost := stack.Status.Run != nil && strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), "Cannot determine what became of run")
+		lost := stack.Status.Run != nil && strings.HasPrefix(conditions.GetMessage(stack, meta.ReadyCondition), "Cannot determine the outcome of run")
 		g.Expect(lost || stack.Status.LastUpdate.Name != before).To(BeTrue(), "this controller has not tried yet")
 	}).Should(Succeed(), u.report(ctx))
 	u.Expect(u.awaitReason(ctx, v1.WorkspaceFailedReason)).To(ContainSubstring(why))

@@ -91,7 +91,7 @@ func TestCrashedStackIsRecoveredBeforeItIsLetGo(t *testing.T) {
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitGone(ctx)
 	u.Expect(u.locks()).To(BeEmpty())
-	u.awaitEvent(ctx, And(HavePrefix("The Stack was let go"), ContainSubstring("::lost")))
+	u.awaitEvent(ctx, And(HavePrefix("The Stack was released"), ContainSubstring("::lost")))
 
 	u.Expect(u.s.Delete(ctx, &v1.Program{ObjectMeta: u.meta()})).To(Succeed())
 	u.create(ctx, []thing{{name: "fine", value: "one"}, {name: "lost", value: "one"}}, keep)

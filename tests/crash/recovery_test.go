@@ -62,7 +62,7 @@ func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
 	u.configure(ctx, func(spec *v1.StackSpec) { spec.PendingCreates = v1.PendingCreatesClear })
 	u.awaitCurrent(ctx)
 	u.checkQuiet()
-	u.awaitEvent(ctx, And(HavePrefix("Forgot"), ContainSubstring("::lost")))
+	u.awaitEvent(ctx, And(HavePrefix("Removed these creations"), ContainSubstring("::lost")))
 }
 
 // Somebody died in mid-delete. The refresh of our first run drops that from the state,

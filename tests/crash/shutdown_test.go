@@ -64,7 +64,7 @@ func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
 	left := u.stack(ctx)
 	u.Expect(left.Status.Run).To(HaveField("ID", recorded.ID), "the run is still recorded")
 	u.Expect(conditions.GetMessage(left, meta.ReadyCondition)).To(Equal(
-		"The controller ended while run " + recorded.ID + " (update) was in flight; the next one recovers from it"))
+		"The controller exited while run " + recorded.ID + " (update) was in flight; the next controller recovers from it"))
 
 	u.release()
 	u.Expect(u.s.StartController()).To(Succeed())

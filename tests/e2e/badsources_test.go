@@ -140,7 +140,7 @@ func TestAnArtifactThatComesBackIsFetchedWhenAsked(t *testing.T) {
 	u.publish(publication{revision: "v1", archive: archive, missing: true})
 	stack := u.stack(fromArtifact)
 	u.apply(stack)
-	u.awaitEvent(stack, corev1.EventTypeNormal, v1.ArtifactGoneReason, "what the source offers now is next", "it is gone (404)")
+	u.awaitEvent(stack, corev1.EventTypeNormal, v1.ArtifactGoneReason, "the current artifact runs next", "it is gone (404)")
 	u.awaitFailure(stack, "ArtifactFailed", "it is gone (404)") // the source still offers it
 
 	u.artifacts.set(u.artifactPath("v1"), content(archive))

@@ -65,7 +65,7 @@ func TestTheFluxCommandLineCancelsARunInFlight(t *testing.T) {
 	u.Eventually(cancel).Should(Receive(&done))
 	u.Expect(done.Exit).To(Equal(0), done.Stderr)
 	u.Expect(done.Stderr).To(MatchRegexp(
-		`◎ waiting for run \S+ \(update\) to end\n✔ Update of revision \S+ was cancelled on request, and starts again only with a new revision`))
+		`◎ waiting for run \S+ \(update\) to end\n✔ Update of revision \S+ was cancelled on request and starts again only with a new revision`))
 	u.awaitStalled(stack, v1.CancelRequestedReason, "was cancelled on request")
 	u.Expect(u.does("get", "stacks", "app", "--no-header")).To(MatchRegexp(`\tFalse\tUpdate of revision \S+ was cancelled on request`))
 	u.expectNoMore()
@@ -81,7 +81,7 @@ func TestTheFluxCommandLineCancelsARunAtOnce(t *testing.T) {
 	u := newFluxCLI(newTenant(t, shared))
 	stack := u.runningApp()
 	u.Expect(u.does("cancel", "stack", "app", "--now")).To(MatchRegexp(`✔ Update of revision \S+ was cancelled on request`))
-	u.awaitStalled(stack, v1.PendingOperationsReason, "It is not known whether these resources were created: ", "::b. ")
+	u.awaitStalled(stack, v1.PendingOperationsReason, "These resources may have been created: ", "::b. ")
 	u.Expect(u.does("history", "stack", "app")).To(MatchRegexp(`\tupdate +\tCancelRequested\s`))
 	u.expectNoMore()
 	u.Expect(u.journal(u)).NotTo(ContainElement("create done b"), "what was in flight is not waited for")

@@ -132,7 +132,7 @@ func (m *migration) takeOver() {
 	look := m.guide.command(there, "kubectl get stacks -A -o wide")
 	const applied = ` +\S+ +True +Applied revision: 1@sha256:\w+`
 	m.Eventually(func() string { return m.kubectl(look) }).Should(And(
-		MatchRegexp(`(?m)^`+m.namespace+` +proven`+applied+` \(by the Pulumi operator; taken over without a run, as nothing has changed since\) `),
+		MatchRegexp(`(?m)^`+m.namespace+` +proven`+applied+` \(by the Pulumi operator; taken over without a run, because nothing has changed since\) `),
 		MatchRegexp(`(?m)^`+m.namespace+` +failed`+applied+` +1@sha256:`)))
 	m.Expect(m.verbs()).To(Equal([]string{"stack export", "up"}), "the failed one alone runs, once")
 	m.Expect(m.pulumiCalls()).To(HaveEach(ContainSubstring("failed")))

@@ -104,7 +104,7 @@ func TestLayersAreRunAndDestroyedInTheirOrder(t *testing.T) {
 	u.Expect(u.journal(u)[12:]).To(Equal(inOrder("delete", "c", "b", "a")))
 	u.Expect(u.things()).To(BeEmpty())
 	u.Expect(u.stateFile("a", "a")).NotTo(BeAnExistingFile())
-	u.awaitEvent(a, "Normal", meta.ProgressingReason, "Waiting for Stack "+u.namespace+"/b, which depends on this one, to be deleted")
+	u.awaitEvent(a, "Normal", meta.ProgressingReason, "Waiting for Stack "+u.namespace+"/b, which depends on this Stack, to be deleted")
 }
 
 // watchStarts watches when Stacks are first Ready and when they first have a run. What it returns tells how long after the

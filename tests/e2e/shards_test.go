@@ -27,7 +27,7 @@ func TestADependentOfAnotherShardIsWaitedFor(t *testing.T) {
 	u.apply(app)
 
 	u.delete(network)
-	u.awaitEvent(network, "Normal", meta.ProgressingReason, "Waiting for Stack "+u.namespace+"/app, which depends on this one, to be deleted")
+	u.awaitEvent(network, "Normal", meta.ProgressingReason, "Waiting for Stack "+u.namespace+"/app, which depends on this Stack, to be deleted")
 	u.Expect(u.things()).To(HaveLen(1))
 	u.delete(app)
 	u.awaitGone(network)

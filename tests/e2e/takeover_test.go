@@ -128,7 +128,7 @@ func (t *tenant) awaitTakenOver(stack *v1.Stack) {
 	}).Should(Succeed())
 	t.Expect(conditions.IsReady(stack)).To(BeTrue())
 	t.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal("Applied revision: " + stack.Status.LastAppliedRevision +
-		" (by the Pulumi operator; taken over without a run, as nothing has changed since)"))
+		" (by the Pulumi operator; taken over without a run, because nothing has changed since)"))
 	t.awaitEvent(stack, "Normal", meta.ReconciliationSucceededReason, "taken over without a run")
 	t.checkSettled(stack)
 	t.Expect(t.pulumiCalls()).To(BeEmpty(), "no process of Pulumi")

@@ -157,7 +157,7 @@ func aLongRunIsToldOf(u tellingPart) {
 		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+ with a timeout of 1h0m0s$`),
 	))
 	u.Expect(goingOn).To(HaveEach(
-		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: (nothing is done yet|1 in progress|1 created) after [0-9]+s$`)))
+		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: (no resource operations yet|1 in progress|1 created) after [0-9]+s$`)))
 	for i, message := range goingOn {
 		u.Expect(goingOn[:i]).NotTo(ContainElement(message), "nothing is written twice")
 	}

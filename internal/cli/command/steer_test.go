@@ -194,7 +194,7 @@ func TestCancelFailsIfTheRunEndedBefore(t *testing.T) {
 }
 
 func TestCancelTellsHowTheRunEnded(t *testing.T) {
-	const waits = "Update was cancelled on request, and starts again only with a new revision"
+	const waits = "Update was cancelled on request and starts again only with a new revision"
 	last := func(id string, state v1.UpdateState, reason, message string) *v1.LastUpdate {
 		return &v1.LastUpdate{Name: id, State: state, Reason: reason, Message: message}
 	}

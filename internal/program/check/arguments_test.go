@@ -15,7 +15,7 @@ import (
 
 func TestResourcesThatPulumiCannotTellFromEachOtherAreFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		`a: {type: x:Y, name: m}, b: {type: x:Y, name: m}`:  "program.resources.b: has the type and the name of the resource a, and Pulumi could not tell them",
+		`a: {type: x:Y, name: m}, b: {type: x:Y, name: m}`:  "program.resources.b: has the type and the name of the resource a, and Pulumi could not distinguish them",
 		`a: {type: x:Y, name: b}, b: {type: x:Y}`:           "program.resources.b: has the type and the name of the resource a",
 		`a: {type: x:Y, name: ""}, b: {type: x:Y, name: a}`: "program.resources.b: has",
 		`p: {type: x:Z}, a: {type: x:Y, name: m, options: {parent: "${p}"}}, b: {type: x:Y, name: m, options: {parent: "${p}"}}`: "program.resources.b: has",

@@ -21,7 +21,7 @@ func checkURNs(resources *position, invalid *findings) {
 		}
 		urn := [3]string{token, name, parent}
 		if other, twice := known[urn]; twice {
-			invalid.add(at, "has the type and the name of the resource %s, and Pulumi could not tell them from each other: give one of them another name", other)
+			invalid.add(at, "has the type and the name of the resource %s, and Pulumi could not distinguish them: give one of them another name", other)
 			return
 		}
 		known[urn] = at.key

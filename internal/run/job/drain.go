@@ -205,7 +205,7 @@ func (d *Drainer) note(ctx context.Context, of run.Ref, s seen) (draining, error
 	})
 	known, ok := d.get(k)
 	if !ok {
-		return draining{}, fmt.Errorf("run %s was forgotten meanwhile", of.ID)
+		return draining{}, fmt.Errorf("run %s was forgotten in the meantime", of.ID)
 	}
 	return known, nil
 }
