@@ -6,9 +6,10 @@ package pulumi
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 )
 
 // Directory is the absolute path of the directory of one run, for its exclusive use.
@@ -23,6 +24,7 @@ import (
 //	found          what the run has found out about its stack
 //	settling       exists while operations in flight are being settled
 //	state.json     the state, when it is exported
+//	built/         the program, if the controller has compiled it
 type Directory string
 
 // Workspace is where an artifact is unpacked.
@@ -42,6 +44,7 @@ func (d Directory) prepared() string   { return filepath.Join(string(d), "prepar
 func (d Directory) found() string      { return filepath.Join(string(d), "found") }
 func (d Directory) settling() string   { return filepath.Join(string(d), "settling") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
+func (d Directory) built() string      { return filepath.Join(string(d), "built") }
 
 // of is the directory of another run, a sibling of this one.
 func (d Directory) of(id string) Directory {
@@ -77,13 +80,13 @@ func (d Directory) Clear() error {
 // ClearBulk keeps what a recovery needs: the events, the PIDs, what the run has found, and
 // how far it had come.
 func (d Directory) ClearBulk() error {
-	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state())
+	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.built())
 }
 
 func remove(paths ...string) error {
 	var errs []error
 	for _, path := range paths {
-		if err := removeAll(path); err != nil {
+		if err := snapshot.RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
 		}
 	}
@@ -91,22 +94,7 @@ func remove(paths ...string) error {
 }
 
 // Remove removes the directory.
-func (d Directory) Remove() error { return removeAll(string(d)) }
-
-// removeAll also removes read-only directories, such as those of Go's module cache.
-func removeAll(path string) error {
-	err := os.RemoveAll(path)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	walked := filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
-			return err
-		}
-		return os.Chmod(path, 0o700)
-	})
-	return errors.Join(walked, os.RemoveAll(path))
-}
+func (d Directory) Remove() error { return snapshot.RemoveAll(string(d)) }
 
 // shareCache links plugins and schemas to the directory shared by all runs, so that a
 // plugin is installed once. Pulumi locks an installation with a file beside the plugin,

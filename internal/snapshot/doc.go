@@ -9,6 +9,8 @@
 // of a copy of a tree. Each run gets a copy of its own: what a program writes never gets
 // back into a snapshot.
 //
+// What is too big for that stays in the cache of its namespace, where tools use it in place.
+//
 // What decides whether two installations are the same is the key, which is the caller's. This
 // package knows no language, no runs and nothing of Pulumi.
 package snapshot

@@ -46,12 +46,15 @@ type Store struct {
 	busy map[ID]chan struct{}
 	// passed has the checks that have passed.
 	passed map[ID]bool
+	// caches are the caches of the namespaces by their paths.
+	caches map[string]*cache
 }
 
 // New keeps snapshots in a directory, which has one writer at a time. It is not touched before
-// the first Lock. All snapshots together take at most limit bytes.
+// the first Lock or Cache. All snapshots and caches together take at most limit bytes, and more only
+// while a cache is in use.
 func New(dir string, limit int64) *Store {
-	s := &Store{dir: dir, limit: limit, busy: map[ID]chan struct{}{}, passed: map[ID]bool{}}
+	s := &Store{dir: dir, limit: limit, busy: map[ID]chan struct{}{}, passed: map[ID]bool{}, caches: map[string]*cache{}}
 	s.open = sync.OnceValue(s.prepare)
 	return s
 }
@@ -59,6 +62,9 @@ func New(dir string, limit int64) *Store {
 func (s *Store) prepare() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of dependency snapshots: %w", err)
+	}
+	if err := s.findCaches(); err != nil {
+		return fmt.Errorf("reading the caches of dependencies: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(s.dir, "*", "*"+writing))
 	if err != nil {
@@ -114,7 +120,7 @@ type entry struct {
 	used time.Time
 }
 
-// entries lists the snapshots, the least recently used first.
+// entries lists the snapshots.
 func (s *Store) entries() ([]entry, error) {
 	paths, err := filepath.Glob(filepath.Join(s.dir, "*", "*"+extension))
 	if err != nil {
@@ -131,19 +137,18 @@ func (s *Store) entries() ([]entry, error) {
 		}
 		all = append(all, entry{path: path, size: info.Size(), used: info.ModTime()})
 	}
-	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(a.used.Compare(b.used), strings.Compare(a.path, b.path))
-	})
 	return all, nil
 }
 
-// Size is how many bytes the snapshots take.
+// Size is how many bytes the snapshots and caches take.
 func (s *Store) Size() (int64, error) {
 	all, err := s.entries()
 	if err != nil {
 		return 0, fmt.Errorf("reading the directory of dependency snapshots: %w", err)
 	}
-	return sum(all), nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sum(all) + s.sizeOfCaches(), nil
 }
 
 func sum(all []entry) (size int64) {
@@ -153,23 +158,73 @@ func sum(all []entry) (size int64) {
 	return size
 }
 
-// makeRoom removes the least recently used snapshots until there is room for so many bytes.
+func (s *Store) sizeOfCaches() (size int64) {
+	for _, c := range s.caches {
+		size += c.size
+	}
+	return size
+}
+
+// makeRoom removes the least recently used snapshots and caches until there is room for so many
+// bytes.
 func (s *Store) makeRoom(size int64) error {
+	retired, err := s.evict(size)
+	for _, path := range retired {
+		err = errors.Join(err, RemoveAll(path))
+	}
+	return err
+}
+
+// evict removes snapshots, and returns the directories of caches that are to be removed.
+func (s *Store) evict(size int64) (retired []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, err := s.entries()
 	if err != nil {
-		return fmt.Errorf("reading the directory of dependency snapshots: %w", err)
+		return nil, fmt.Errorf("reading the directory of dependency snapshots: %w", err)
 	}
-	total := sum(all)
-	for _, e := range all {
+	total := sum(all) + s.sizeOfCaches()
+	for _, c := range s.caches {
+		if c.users > 0 && c.size > s.limit {
+			total -= c.size // it goes when it is closed, and nothing else has to go for it
+		}
+	}
+	for _, e := range s.withCaches(all) {
 		if total+size <= s.limit {
 			break
 		}
-		if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing a dependency snapshot: %w", err)
+		if s.caches[e.path] == nil {
+			if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return retired, fmt.Errorf("removing a dependency snapshot: %w", err)
+			}
+		} else {
+			dir, err := s.retire(e.path)
+			if err != nil {
+				return retired, fmt.Errorf("removing a cache of dependencies: %w", err)
+			}
+			retired = append(retired, dir)
 		}
 		total -= e.size
 	}
-	return nil
+	return retired, nil
+}
+
+// withCaches adds the caches that nobody uses. One that is too big for any other to be kept goes
+// first.
+func (s *Store) withCaches(all []entry) []entry {
+	for _, c := range s.caches {
+		if c.users == 0 {
+			all = append(all, entry{path: c.path, size: c.size, used: c.used})
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		switch aIsBig, bIsBig := a.size > s.limit, b.size > s.limit; {
+		case aIsBig && !bIsBig:
+			return -1
+		case bIsBig && !aIsBig:
+			return 1
+		}
+		return cmp.Or(a.used.Compare(b.used), strings.Compare(a.path, b.path))
+	})
+	return all
 }
