@@ -128,22 +128,28 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 	}
 	s.installing, s.installed = false, true
 	how := "installed the dependencies of the program"
-	if s.restored {
+	switch {
+	case s.restored && s.isBuilt:
+		how = "copied the compiled program from a snapshot"
+	case s.restored:
 		how = "copied the dependencies of the program from a snapshot"
+	case s.isBuilt:
+		how = "installed the dependencies of the program and compiled it"
 	}
 	s.say(fmt.Sprintf("%s in %s", how, time.Since(begun).Round(100*time.Millisecond)))
 	s.reportProgress(run.Progress{})
 	return last, nil
 }
 
-// installBy calls the tool of the plan, and pulumi install if that is not enough.
-func (s *session) installBy(ctx context.Context, plan installPlan) (exit, error) {
+// installBy calls the tool of the plan, and pulumi install if that is not enough, with variables
+// that only they get.
+func (s *session) installBy(ctx context.Context, plan installPlan, variables ...string) (exit, error) {
 	if len(plan.tool) > 0 {
 		last, err := s.callInstaller(ctx, command{
 			tool: findTool(plan.tool[0], s.driver.toolPath()), args: plan.tool[1:],
 			// It holds no lock.
 			dir: filepath.Join(s.dir.Workspace(), plan.dir), pids: os.DevNull,
-		})
+		}, variables...)
 		if err != nil || last.stopped || (plan.suffices && last.code == 0) || (plan.only && last.code != 0) {
 			return last, err
 		}
@@ -157,12 +163,13 @@ func (s *session) installBy(ctx context.Context, plan installPlan) (exit, error)
 	return s.callInstaller(ctx, command{
 		args: []string{"--non-interactive", "--color=never", "install", "--no-plugins"},
 		dir:  s.program, pids: s.dir.pids(),
-	})
+	}, variables...)
 }
 
 // callInstaller calls a command that has nothing to finish when it is told to stop.
-func (s *session) callInstaller(ctx context.Context, c command) (exit, error) {
-	c.env, c.stdout, c.stderr, c.atOnce = s.env, s.dir.stdout(), s.dir.stderr(), true
+func (s *session) callInstaller(ctx context.Context, c command, variables ...string) (exit, error) {
+	c.env = slices.Concat(s.env, variables)
+	c.stdout, c.stderr, c.atOnce = s.dir.stdout(), s.dir.stderr(), true
 	c.events = &follower{events: &events{mask: s.mask}, say: s.say}
 	return s.driver.execute(ctx, c)
 }

@@ -39,6 +39,10 @@ func outcomeOfInstall(e ending) (run.Outcome, string) {
 	case e.last.signal != "":
 		return run.Failed, fmt.Sprintf("%s: it was ended by a signal (%s): the memory limit may be too low", installing, e.last.signal)
 	}
+	if e.compiling && e.disk == nil {
+		// This text of the language host says that the program does not compile.
+		return run.Failed, e.program.Message("unable to run `go build`: exit status 1", e.stdout+"\n"+e.stderr)
+	}
 	message := installing + ": " + installText(e.stdout, e.stderr, e.last)
 	sign := installText(cmp.Or(e.last.stdout.Text, e.stdout), cmp.Or(e.last.stderr.Text, e.stderr), e.last)
 	switch {

@@ -75,6 +75,29 @@ func (i installation) toolNames() []string {
 	return []string{"pulumi-language-" + i.needs.runtime, "node", "npm", "pnpm", "yarn", "bun"}
 }
 
+// goKey hashes what decides what a program in Go is compiled to: all of its source, the go command
+// and the compiler of C, and their settings. As above, no value that authenticates is part of it.
+func (i installation) goKey() snapshot.Key {
+	k := keyHash{sha256.New()}
+	k.add("go build", keyVersion, runtime.GOOS, runtime.GOARCH, i.artifact, i.seen.dir)
+	for _, name := range []string{"go", "gcc", "g++", "clang", "pkg-config"} {
+		k.add("tool", name, identityOf(findTool(name, i.tools)))
+	}
+	userinfo := regexp.MustCompile(`://[^/@,|\s]*@`)
+	for _, variable := range i.env {
+		if name, value, _ := strings.Cut(variable, "="); steersGo(name) {
+			k.add("variable", name, userinfo.ReplaceAllString(value, "://"))
+		}
+	}
+	return snapshot.Key(k.Sum(nil))
+}
+
+// steersGo tells whether a variable decides what go compiles. GOAUTH authenticates, and those of
+// Google have an underscore.
+func steersGo(name string) bool {
+	return name != "GOAUTH" && regexp.MustCompile(`^(GO[A-Z0-9]+|CGO_.*|PKG_CONFIG.*|CC|CXX|FC|AR|CPATH|C_INCLUDE_PATH|LIBRARY_PATH)$`).MatchString(name)
+}
+
 // identityOf tells one build of a command from another without starting it.
 func identityOf(tool string) string {
 	real, err := filepath.EvalSymlinks(tool)

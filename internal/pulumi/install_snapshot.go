@@ -23,11 +23,16 @@ type Snapshots interface {
 	// Passed tells whether a check has passed, and SetPassed remembers it.
 	Passed(id snapshot.ID) bool
 	SetPassed(id snapshot.ID)
+	// Cache opens the cache of a namespace for tools that lock their files themselves.
+	Cache(namespace string) (*snapshot.Cache, error)
 }
 
 // bringDependencies copies the dependencies of the program from a snapshot, or installs them
 // and keeps a snapshot of them. A snapshot is never why a run fails.
 func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sourced, plan installPlan) (exit, error) {
+	if s.compilesGo(seen) {
+		return s.bringGoProgram(ctx, root, seen, plan)
+	}
 	id, isKept := s.snapshotID(root, seen)
 	if !isKept {
 		return s.installBy(ctx, plan)
@@ -89,9 +94,7 @@ func (s *session) snapshotID(root *os.Root, seen sourced) (snapshot.ID, bool) {
 	if s.driver.Snapshots == nil || artifact == nil {
 		return snapshot.ID{}, false
 	}
-	i := installation{
-		needs: s.needs, seen: seen, artifact: artifact.Digest, dir: artifact.Dir, env: s.env, tools: s.driver.toolPath(),
-	}
+	i := s.installationOf(seen)
 	if !i.isSnapshotted() {
 		return snapshot.ID{}, false
 	}
@@ -101,4 +104,12 @@ func (s *session) snapshotID(root *os.Root, seen sourced) (snapshot.ID, bool) {
 		return snapshot.ID{}, false
 	}
 	return snapshot.ID{Namespace: s.run.Namespace, Key: key}, true
+}
+
+// installationOf is only for a program that has an artifact.
+func (s *session) installationOf(seen sourced) installation {
+	artifact := s.run.Program.Artifact
+	return installation{
+		needs: s.needs, seen: seen, artifact: artifact.Digest, dir: artifact.Dir, env: s.env, tools: s.driver.toolPath(),
+	}
 }

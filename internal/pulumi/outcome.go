@@ -51,6 +51,8 @@ type ending struct {
 	// installing is set if the last CLI process was installing the program's
 	// dependencies and did not complete.
 	installing bool
+	// compiling is set if that process was compiling the program.
+	compiling bool
 	// stdout is the masked standard output of the last CLI process.
 	stdout string
 	// unread are the locks that cannot be read.

@@ -74,6 +74,10 @@ type session struct {
 	installing, installed bool
 	// restored is set if they were copied from a snapshot.
 	restored bool
+	// compiling is set while a program in Go is being compiled and after that failed; isBuilt, once
+	// its executable is there. goCache has its modules, nil for the program of another language.
+	compiling, isBuilt bool
+	goCache            *snapshot.Cache
 	// typeCheck is the check of the program's types that this run makes, nil for none that is
 	// remembered.
 	typeCheck *snapshot.ID

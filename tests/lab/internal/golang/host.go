@@ -42,7 +42,10 @@ func (h *Host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.R
 		return nil, err
 	}
 	if built, _ := req.Info.GetOptions().AsMap()["binary"].(string); built != "" {
-		return h.Program(ctx, req.GetPwd(), env, filepath.Join(req.Info.GetRootDirectory(), built)), nil
+		if !filepath.IsAbs(built) {
+			built = filepath.Join(req.Info.GetRootDirectory(), built)
+		}
+		return h.Program(ctx, req.GetPwd(), env, built), nil
 	}
 	dir, err := os.MkdirTemp("", "pulumi-go-")
 	if err != nil {
