@@ -24,7 +24,7 @@ func TestThePluginHasNoPartOfPulumi(t *testing.T) {
 		list.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 		said, err := list.Output()
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(string(said)).To(ContainSubstring("/internal/controller\n"), "debug is in it")
+		g.Expect(string(said)).To(ContainSubstring("/internal/observe\n"), "debug is in it")
 		g.Expect(engine.FindAllString(string(said), -1)).To(BeEmpty(), system)
 	}
 }

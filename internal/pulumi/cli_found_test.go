@@ -234,7 +234,7 @@ func TestARecoveryThatCannotReadWhatWasFoundGoesByWhatIsKnown(t *testing.T) {
 	result := b.do(t.Context(), b.recovery(lost))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.locks()).To(BeEmpty())
-	b.Expect(b.saidLines()).To(ContainElement(ContainSubstring("cannot be read")))
+	b.Expect(b.saidLines()).To(ContainElement(ContainSubstring("failed to read where run")))
 }
 
 // leavingItsLock has the run do all it is asked to, and not be able to remove its lock. It waits for begun while the run has that.
@@ -252,7 +252,7 @@ func (b beside) leavingItsLock(r run.Run, begun func()) {
 	b.Expect(os.Remove(locks)).To(Succeed())
 	b.Expect(os.Rename(away, locks)).To(Succeed())
 	b.Expect(result.Outcome).To(Equal(run.Failed))
-	b.Expect(result.Message).To(ContainSubstring("could not remove its lock"))
+	b.Expect(result.Message).To(ContainSubstring("the lock of Pulumi could not be removed"))
 	b.Expect(result.Interrupted).To(BeTrue())
 	b.Expect(b.locks()).NotTo(BeEmpty())
 }

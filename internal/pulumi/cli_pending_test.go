@@ -178,7 +178,7 @@ func TestACreationThatSomebodyHasLeftMeanwhileIsNotRepeated(t *testing.T) {
 			}
 			result := b.do(t.Context(), update)
 			b.Expect(result.Outcome).To(Equal(run.Failed), result.Message)
-			b.Expect(result.Message).To(ContainSubstring("has creations in flight"))
+			b.Expect(result.Message).To(ContainSubstring("has pending creations"))
 			b.Expect(result.UnknownCreates).To(Equal([]string{urnOf("b")}))
 			b.Expect(result.Interrupted).To(BeFalse())
 			b.Expect(b.locks()).To(BeEmpty())

@@ -82,7 +82,7 @@ func TestConfigOfASourceByTheNameOfAResourceIsRefused(t *testing.T) {
 			writeTree(t, dir.Workspace(), test.files)
 			_, err := (&Driver{Cache: t.TempDir()}).prepare(t.Context(), dir, artifactRun("/"))
 			if test.refused {
-				g.Expect(err).To(MatchError(ContainSubstring(`config key "demo:a" is also the name of a resource of the program, too`)))
+				g.Expect(err).To(MatchError(ContainSubstring(`config key "demo:a" is also the name of a resource of the program: `)))
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())

@@ -39,7 +39,7 @@ func TestRunThatIsKilledAgainAndAgain(t *testing.T) {
 		stack := u.stack(ctx)
 		g.Expect(stack.Status.Run).To(BeNil())
 		g.Expect(stack.Status.Interrupted).To(BeEmpty())
-		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("The next one waits"))
+		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("The next run waits"))
 	}).Should(Succeed(), u.report(ctx))
 	u.Expect(u.stack(ctx).Status.Failures).To(BeEquivalentTo(kills))
 	u.Consistently(func() *v1.RunStatus { return u.stack(ctx).Status.Run }, "3s").Should(BeNil(), "the next run waits")
