@@ -237,7 +237,7 @@ func TestCancelSaysThatNoControllerTookItUp(t *testing.T) {
 	w.status(func(s *v1.StackStatus) {
 		s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
 	})
-	done := w.run("cancel stack network --timeout 1s")
+	done := w.run("cancel stack network --timeout 5s")
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).To(ContainSubstring("run run-1 was already in flight, and its controller reported nothing about it since"))
 }
