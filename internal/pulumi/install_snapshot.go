@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 )
@@ -28,7 +30,8 @@ type Snapshots interface {
 }
 
 // bringDependencies copies the dependencies of the program from a snapshot, or installs them
-// and keeps a snapshot of them. A snapshot is never why a run fails.
+// and keeps a snapshot of them. A snapshot is never why a run fails, unless the disk fails or
+// is full while it is copied.
 func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sourced, plan installPlan) (exit, error) {
 	if s.compilesGo(seen) {
 		return s.bringGoProgram(ctx, root, seen, plan)
@@ -54,8 +57,9 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 		return exit{}, nil
 	case ctx.Err() != nil:
 		return exit{}, context.Cause(ctx)
+	case errors.Is(err, snapshot.ErrPartial):
+		return exit{}, workspaceError{err}
 	case err != nil && !errors.Is(err, snapshot.ErrCorrupt):
-		// A part of it may be there, which the package manager repairs.
 		s.say(fmt.Sprintf("cannot use the snapshot of the dependencies, and installs them: %v", err))
 		return s.installBy(ctx, plan)
 	case err != nil:
@@ -63,7 +67,8 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	}
 	before, err := snapshot.List(root)
 	if err != nil {
-		return exit{}, workspaceError{err}
+		s.say(fmt.Sprintf("the next run installs the dependencies again: %v", err))
+		return s.installBy(ctx, plan)
 	}
 	last, err := s.installBy(ctx, plan)
 	if err != nil || last.code != 0 {
@@ -84,6 +89,10 @@ func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapsho
 	names, err := after.Since(before)
 	if err != nil {
 		return err
+	}
+	// Poetry has virtual environments in the home directory, unless told otherwise, and pip without one installs there.
+	if s.needs.runtime == "python" && !slices.ContainsFunc(names, func(name string) bool { return path.Base(name) == "pyvenv.cfg" }) {
+		return fmt.Errorf("%w: they are not in a virtual environment in the workspace", snapshot.ErrUnfit)
 	}
 	return s.driver.Snapshots.Save(id, root, names)
 }

@@ -24,9 +24,14 @@ import (
 // ErrCorrupt is why a snapshot was removed: its content is not what was written.
 var ErrCorrupt = errors.New("the dependency snapshot is damaged and was removed")
 
-// Restore copies a snapshot into a workspace, and tells whether there is one. One that is
-// damaged is removed before anything of it is used: the error wraps ErrCorrupt. After any
-// other error, the workspace may have a part of it.
+// ErrPartial is why a workspace cannot be used: it has a part of a snapshot. Package managers
+// do not notice files that are missing from a package.
+var ErrPartial = errors.New("copying a dependency snapshot failed half-way")
+
+// Restore copies a snapshot into a workspace, and reports whether there is one. One that is
+// damaged is removed before anything of it is used: the error wraps ErrCorrupt. One that
+// cannot be copied whole is removed too, so that the next run installs: the error wraps
+// ErrPartial. Any other error leaves the workspace as it was.
 func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error) {
 	file, err := os.Open(s.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,10 +51,14 @@ func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error)
 	// The time of the file is that of its last use. It cannot be set on a volume that is mounted read-only.
 	now := time.Now()
 	_ = os.Chtimes(file.Name(), now, now)
-	if err := extract(ctx, io.NewSectionReader(file, 0, size), root); err != nil {
-		return false, fmt.Errorf("copying a dependency snapshot: %w", err)
+	err = extract(ctx, io.NewSectionReader(file, 0, size), root)
+	switch {
+	case err == nil:
+		return true, nil
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("%w: %w", ErrPartial, context.Cause(ctx))
 	}
-	return true, nil
+	return false, errors.Join(fmt.Errorf("%w: %w", ErrPartial, err), os.Remove(file.Name()))
 }
 
 // verify returns the size of the tar in a snapshot.
@@ -161,6 +170,9 @@ func (e *extractor) add(from *tar.Reader, header *tar.Header) error {
 		return fmt.Errorf("%s is no regular file", header.Name)
 	}
 	if header.Size > maxBatch {
+		if err := e.root.MkdirAll(path.Dir(header.Name), 0o700); err != nil {
+			return err
+		}
 		return writeFile(e.root, header.Name, header, from)
 	}
 	text := make([]byte, header.Size)
@@ -169,6 +181,8 @@ func (e *extractor) add(from *tar.Reader, header *tar.Header) error {
 	}
 	if was := header.PAXRecords[workspaceRecord]; was != "" {
 		text = bytes.ReplaceAll(text, []byte(was), []byte(e.root.Name()))
+		// What Python has compiled of the other form must look older than this one.
+		header.ModTime = time.Now()
 	}
 	dir := path.Dir(header.Name)
 	if dir != e.next.dir || len(e.next.files) == maxBatchFiles || e.next.size+len(text) > maxBatch {
@@ -225,10 +239,16 @@ func writeFile(dir *os.Root, name string, header *tar.Header, from io.Reader) er
 
 func makeLink(root *os.Root, link *tar.Header) error {
 	err := root.Symlink(link.Linkname, link.Name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = root.MkdirAll(path.Dir(link.Name), 0o700); err == nil {
-			err = root.Symlink(link.Linkname, link.Name)
-		}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = root.MkdirAll(path.Dir(link.Name), 0o700)
+	case errors.Is(err, fs.ErrExist):
+		err = root.Remove(link.Name)
+	default:
+		return err
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return root.Symlink(link.Linkname, link.Name)
 }

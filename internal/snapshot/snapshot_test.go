@@ -85,7 +85,7 @@ func TestASnapshotBringsWhatTheInstallationBrought(t *testing.T) {
 	source := map[string]string{"package.json": "{}", "index.ts": "program", "package-lock.json": "old"}
 	root := workspace(t, source)
 	big := strings.Repeat("x", 3*maxBatch)
-	when := time.Date(2020, 1, 2, 3, 4, 5, 6000, time.UTC)
+	when := time.Date(2020, 1, 2, 3, 4, 5, 600_000_000, time.UTC)
 	g.Expect(save(t, store, id("apps", "a"), root, func() {
 		put(t, root, map[string]string{
 			"node_modules/a/index.js": "module", "node_modules/a/deep/er/file": "text", "package-lock.json": "updated", "big": big, "-x/first": "sorts before .",
@@ -109,7 +109,7 @@ func TestASnapshotBringsWhatTheInstallationBrought(t *testing.T) {
 		g.Expect(other.ReadFile(name)).To(BeEquivalentTo(text), name)
 	}
 	g.Expect(other.Readlink("node_modules/.bin/a")).To(Equal("../a/index.js"))
-	g.Expect(must(other.Stat("node_modules/a/index.js")).ModTime().UTC()).To(BeTemporally("~", when, time.Second))
+	g.Expect(must(other.Stat("node_modules/a/index.js")).ModTime().UTC()).To(Equal(when.Truncate(time.Second)), "Python compares the seconds")
 
 	put(t, other, map[string]string{"node_modules/a/index.js": "changed by a program"})
 	third := workspace(t, source)
@@ -211,6 +211,38 @@ func TestNothingIsWrittenOutsideOfTheWorkspace(t *testing.T) {
 	}
 }
 
+func TestASnapshotThatCannotBeCopiedWholeIsRemoved(t *testing.T) {
+	g := NewWithT(t)
+	store := open(t, roomy)
+	root := workspace(t, nil)
+	g.Expect(save(t, store, id("apps", "a"), root, func() { put(t, root, map[string]string{"a/file": "1", "b": "2"}) })).To(Succeed())
+	other := workspace(t, map[string]string{"b/is/a/directory": ""})
+	_, err := store.Restore(t.Context(), id("apps", "a"), other)
+	g.Expect(err).To(MatchError(ErrPartial))
+	g.Expect(store.Restore(t.Context(), id("apps", "a"), workspace(t, nil))).To(BeFalse(), "the next run installs")
+
+	g.Expect(save(t, store, id("apps", "a"), root, func() { put(t, root, map[string]string{"c": "3"}) })).To(Succeed())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = store.Restore(ended, id("apps", "a"), workspace(t, nil))
+	g.Expect(err).To(MatchError(context.Canceled))
+	g.Expect(store.Restore(t.Context(), id("apps", "a"), workspace(t, nil))).To(BeTrue(), "only that run has ended")
+}
+
+func TestACopyReplacesLinksAndMakesDirectories(t *testing.T) {
+	g := NewWithT(t)
+	store := open(t, roomy)
+	root := workspace(t, map[string]string{"gen/README": ""})
+	g.Expect(save(t, store, id("apps", "a"), root, func() {
+		put(t, root, map[string]string{"gen/big": strings.Repeat("x", maxBatch+1)})
+		g.Expect(root.Symlink("big", "gen/link")).To(Succeed())
+	})).To(Succeed())
+	other := workspace(t, nil)
+	g.Expect(store.Restore(t.Context(), id("apps", "a"), other)).To(BeTrue())
+	g.Expect(store.Restore(t.Context(), id("apps", "a"), other)).To(BeTrue())
+	g.Expect(other.Readlink("gen/link")).To(Equal("big"))
+}
+
 func TestTheLeastUsedGoFirst(t *testing.T) {
 	g := NewWithT(t)
 	store := open(t, 12_000)
@@ -241,7 +273,15 @@ func TestWhatCannotBeUsedElsewhereIsNotKept(t *testing.T) {
 		"a named pipe": func(_ *testing.T, root *os.Root) {
 			_ = syscall.Mkfifo(filepath.Join(root.Name(), "pipe"), 0o600)
 		},
-		"packages in the home directory": func(t *testing.T, root *os.Root) { put(t, root, map[string]string{".pnp.cjs": ""}) },
+		"a big list of packages in the home directory": func(t *testing.T, root *os.Root) {
+			put(t, root, map[string]string{".pnp.cjs": strings.Repeat("x", maxBatch+1)})
+		},
+		"a link to the home directory": func(_ *testing.T, root *os.Root) {
+			_ = root.Symlink(filepath.Join(filepath.Dir(root.Name()), "home/.local/bin/python3.12"), "python")
+		},
+		"a relative link to the home directory": func(_ *testing.T, root *os.Root) { _ = root.Symlink("../home/store/a", "a") },
+		"a link to this very workspace":         func(_ *testing.T, root *os.Root) { _ = root.Symlink(root.Name()+"/index.ts", "a") },
+		"packages in the home directory":        func(t *testing.T, root *os.Root) { put(t, root, map[string]string{".pnp.cjs": ""}) },
 		"a file that became a directory": func(t *testing.T, root *os.Root) {
 			_ = root.Remove("index.ts")
 			put(t, root, map[string]string{"index.ts/x": ""})
@@ -264,13 +304,17 @@ func TestFilesThatNameTheWorkspaceNameThatOfTheCopy(t *testing.T) {
 	root := workspace(t, nil)
 	g.Expect(save(t, store, id("apps", "a"), root, func() {
 		put(t, root, map[string]string{
-			"venv/bin/pip": "#!" + root.Name() + "/venv/bin/python\nimport pip", "venv/lib/__editable__.own.pth": root.Name() + "/src\n", "venv/readme": root.Name(),
+			"venv/lib/__editable___own_finder.py": "MAPPING = {'own': '" + root.Name() + "/own'}\n",
+			"venv/bin/pip":                        "#!" + root.Name() + "/venv/bin/python\nimport pip", "venv/lib/__editable__.own.pth": root.Name() + "/src\n", "venv/readme": root.Name(),
 		})
 	})).To(Succeed())
 	other := workspace(t, nil)
 	g.Expect(store.Restore(t.Context(), id("apps", "a"), other)).To(BeTrue())
 	g.Expect(other.ReadFile("venv/bin/pip")).To(BeEquivalentTo("#!" + other.Name() + "/venv/bin/python\nimport pip"))
 	g.Expect(other.ReadFile("venv/lib/__editable__.own.pth")).To(BeEquivalentTo(other.Name() + "/src\n"))
+	g.Expect(other.ReadFile("venv/lib/__editable___own_finder.py")).To(BeEquivalentTo("MAPPING = {'own': '" + other.Name() + "/own'}\n"))
+	g.Expect(must(other.Stat("venv/lib/__editable___own_finder.py")).ModTime()).
+		To(BeTemporally(">", must(root.Stat("venv/lib/__editable___own_finder.py")).ModTime()), "so that Python compiles it again")
 	g.Expect(other.ReadFile("venv/readme")).To(BeEquivalentTo(root.Name()))
 }
 

@@ -17,6 +17,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Save keeps the named files, directories and links of a workspace. The error wraps ErrUnfit
@@ -102,16 +103,24 @@ func (w *writer) add(name string) error {
 		if link, err = w.root.Readlink(name); err != nil {
 			return err
 		}
+		if err := checkLink(w.root.Name(), name, link); err != nil {
+			return err
+		}
 	}
 	header, err := tar.FileInfoHeader(info, link)
 	if err != nil {
 		return err
 	}
 	header.Name = name
-	// Whose they are says nothing about the copy. Python compares the time of a source with its compiled form.
+	// Python compares the second in which a source was written with what its compiled form says. A tar rounds.
+	header.ModTime = info.ModTime().Truncate(time.Second)
+	// Whose they are says nothing about the copy.
 	header.Uid, header.Gid, header.Uname, header.Gname = 0, 0, "", ""
 	if !info.Mode().IsRegular() {
 		return w.tar.WriteHeader(header)
+	}
+	if base := path.Base(name); base == ".pnp.cjs" || base == ".pnp.js" {
+		return fmt.Errorf("%w: %s names packages in the home directory of the run", ErrUnfit, name)
 	}
 	file, err := w.root.Open(name)
 	if err != nil {
@@ -128,6 +137,26 @@ func (w *writer) add(name string) error {
 	return w.addText(file, header)
 }
 
+// checkLink fails for a link into the directory of the run, such as its home, which is gone with
+// the run, or into this very workspace by its absolute path. A link out of that directory, such
+// as the one to the python of the image, is the same for all runs.
+func checkLink(workspace, name, link string) error {
+	target := link
+	if !filepath.IsAbs(link) {
+		target = filepath.Join(workspace, filepath.Dir(name), link)
+	}
+	isInside := isBelow(workspace, target)
+	if isInside && !filepath.IsAbs(link) || !isInside && !isBelow(filepath.Dir(workspace), target) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s links to a directory of this run alone", ErrUnfit, name)
+}
+
+func isBelow(dir, name string) bool {
+	within, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(within)
+}
+
 // workspaceRecord has the directory of the workspace, for a file that names it and has to name
 // the one to which it is copied.
 const workspaceRecord = "PULUMI.workspace"
@@ -139,10 +168,7 @@ func (w *writer) addText(file io.Reader, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case path.Base(header.Name) == ".pnp.cjs":
-		return fmt.Errorf("%w: %s names packages in the home directory of the run", ErrUnfit, header.Name)
-	case namesDirectories(header.Name, text) && bytes.Contains(text, []byte(w.root.Name())):
+	if namesDirectories(header.Name, text) && bytes.Contains(text, []byte(w.root.Name())) {
 		header.PAXRecords = map[string]string{workspaceRecord: w.root.Name()}
 	}
 	if err := w.tar.WriteHeader(header); err != nil {
@@ -152,7 +178,9 @@ func (w *writer) addText(file io.Reader, header *tar.Header) error {
 	return err
 }
 
-// namesDirectories tells whether a file is a script, or one in which Python looks for packages.
+// namesDirectories tells whether a file is a script, or one in which Python looks for packages:
+// setuptools finds those that are installed where they are with __editable___*_finder.py.
 func namesDirectories(name string, text []byte) bool {
-	return bytes.HasPrefix(text, []byte("#!")) || strings.HasSuffix(name, ".pth") || strings.HasSuffix(name, ".egg-link")
+	return bytes.HasPrefix(text, []byte("#!")) || strings.HasSuffix(name, ".pth") || strings.HasSuffix(name, ".egg-link") ||
+		strings.HasPrefix(path.Base(name), "__editable__") && strings.HasSuffix(name, ".py")
 }
