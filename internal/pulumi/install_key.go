@@ -12,7 +12,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -49,15 +48,20 @@ func (i installation) isSnapshotted() bool {
 func (i installation) key(root *os.Root) (snapshot.Key, error) {
 	k := keyHash{sha256.New()}
 	k.add("version", keyVersion, runtime.GOOS, runtime.GOARCH, i.needs.runtime, i.needs.main, i.dir, i.seen.dir, i.needs.options)
-	for _, name := range i.toolNames() {
-		k.add("tool", name, identityOf(findTool(name, i.tools)))
-	}
+	tools := i.toolNames()
 	for _, variable := range i.env {
-		if name, value, _ := strings.Cut(variable, "="); steersInstallation(name) {
+		name, value, _ := strings.Cut(variable, "=")
+		if steersInstallation(name) {
 			k.add("variable", name, withoutUserinfo(value))
 		}
+		if name == pythonCommand {
+			tools = append(tools, value)
+		}
 	}
-	manifests, readsMore, err := readManifests(root, k)
+	for _, name := range tools {
+		k.add("tool", name, identityOf(findTool(name, i.tools)))
+	}
+	manifests, readsMore, err := readManifests(root, i.needs.virtualenv, k)
 	if err != nil {
 		return snapshot.Key{}, err
 	}
@@ -66,6 +70,9 @@ func (i installation) key(root *os.Root) (snapshot.Key, error) {
 	}
 	return snapshot.Key(k.Sum(nil)), nil
 }
+
+// pythonCommand is the variable that names the python of the language host.
+const pythonCommand = "PULUMI_PYTHON_CMD"
 
 // toolNames are the commands whose versions decide what an installation brings.
 func (i installation) toolNames() []string {
@@ -83,10 +90,9 @@ func (i installation) goKey() snapshot.Key {
 	for _, name := range []string{"go", "gcc", "g++", "clang", "pkg-config"} {
 		k.add("tool", name, identityOf(findTool(name, i.tools)))
 	}
-	userinfo := regexp.MustCompile(`://[^/@,|\s]*@`)
 	for _, variable := range i.env {
 		if name, value, _ := strings.Cut(variable, "="); steersGo(name) {
-			k.add("variable", name, userinfo.ReplaceAllString(value, "://"))
+			k.add("variable", name, withoutUserinfo(value))
 		}
 	}
 	return snapshot.Key(k.Sum(nil))
@@ -98,7 +104,9 @@ func steersGo(name string) bool {
 	return name != "GOAUTH" && regexp.MustCompile(`^(GO[A-Z0-9]+|CGO_.*|PKG_CONFIG.*|CC|CXX|FC|AR|CPATH|C_INCLUDE_PATH|LIBRARY_PATH)$`).MatchString(name)
 }
 
-// identityOf tells one build of a command from another without starting it.
+// identityOf tells one build of a command from another without starting it. Commands in
+// JavaScript are a line that calls their package, and npm gives all files the same time: the
+// version is in package.json.
 func identityOf(tool string) string {
 	real, err := filepath.EvalSymlinks(tool)
 	if err != nil {
@@ -108,7 +116,8 @@ func identityOf(tool string) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %d %d", real, info.Size(), info.ModTime().UnixNano())
+	manifest, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(real)), "package.json")) // most have none
+	return fmt.Sprintf("%s %d %d %x", real, info.Size(), info.ModTime().UnixNano(), sha256.Sum256(manifest))
 }
 
 // keyHash hashes lists of texts, so that no two lists have the same bytes.
@@ -130,42 +139,44 @@ func (k keyHash) count(n int) {
 // that authenticate do not.
 func steersInstallation(name string) bool {
 	upper := strings.ToUpper(name)
+	if slices.Contains([]string{"NPM_CONFIG_USERCONFIG", "PIP_USER"}, upper) {
+		return true // they authenticate no user
+	}
 	if regexp.MustCompile(`TOKEN|AUTH|PASS|SECRET|KEY|CRED|USER|EMAIL`).MatchString(upper) {
 		return false
 	}
-	return regexp.MustCompile(`^(NPM_CONFIG_|PNPM_|YARN_|BUN_|PIP_|UV_|POETRY_|COREPACK_)|^(NODE_ENV|NODE_OPTIONS|CI|PYTHONPATH)$`).MatchString(upper)
+	return regexp.MustCompile(`^(NPM_CONFIG_|PNPM_|YARN_|BUN_|PIP_|UV_|POETRY_|COREPACK_)|` +
+		`^(NODE_ENV|NODE_OPTIONS|CI|PYTHONPATH|PULUMI_PREFER_YARN|` + pythonCommand + `)$`).MatchString(upper)
 }
 
-// withoutUserinfo drops the user and the password of a URL.
+// withoutUserinfo drops the users and the passwords of URLs.
 func withoutUserinfo(value string) string {
-	if at, err := url.Parse(value); err == nil && at.User != nil {
-		at.User = nil
-		return at.String()
-	}
-	return value
+	return regexp.MustCompile(`://[^/@,|\s]*@`).ReplaceAllString(value, "://")
 }
 
 // isManifest tells whether package managers read a file of a source. They read those of
-// .yarn and patches whatever their names are.
+// some directories whatever their names are.
 func isManifest(name string) bool {
-	if slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return dir == ".yarn" || dir == "patches" }) {
+	if slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
+		return slices.Contains([]string{".yarn", "patches", "requirements"}, dir)
+	}) {
 		return true
 	}
 	return regexp.MustCompile(`^(package\.(json|yaml)|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|pnpm-workspace\.yaml|` +
 		`bun\.lockb?|bunfig\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.c?js|\.(node|python)-version|\.nvmrc|` +
-		`.*requirements.*\.(txt|in)|.*constraints.*\.txt|pyproject\.toml|setup\.(py|cfg)|poetry\.(toml|lock)|uv\.(toml|lock)|Pipfile(\.lock)?|pip\.(conf|ini)|` +
-		`.*\.(whl|tgz|tar\.gz|zip))$`).MatchString(path.Base(name))
+		`.*requirements.*\.(txt|in)|.*constraints.*\.txt|pyproject\.toml|setup\.(py|cfg)|poetry\.(toml|lock)|uv\.(toml|lock)|Pipfile(\.lock)?|pip\.(conf|ini)|binding\.gyp|` +
+		`.*\.(whl|tgz|tar\.gz|zip|patch))$`).MatchString(path.Base(name))
 }
 
 // readManifests adds the manifests of a source to the key, wherever they are: a package manager
 // also reads those of parent directories and workspaces. readsMore is set if an installation may
 // read other files too.
-func readManifests(root *os.Root, k keyHash) (count int, readsMore bool, err error) {
+func readManifests(root *os.Root, virtualenv string, k keyHash) (count int, readsMore bool, err error) {
 	err = fs.WalkDir(root.FS(), ".", func(name string, found fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case found.IsDir() && found.Name() == "node_modules":
+		case found.IsDir() && slices.Contains([]string{"node_modules", ".venv", path.Base(virtualenv)}, found.Name()) && name != ".":
 			// The installation compares with it, and keeps what fits.
 			readsMore = true
 			return fs.SkipDir
@@ -198,32 +209,60 @@ func addManifest(root *os.Root, name string, k keyHash) (readsMore bool, err err
 		return false, err
 	}
 	k.add("manifest", name, string(sum.Sum(nil)))
-	return rest > 0 || readsSource(path.Base(name), start.Bytes()), nil
+	return rest > 0 || readsSource(name, start.Bytes()), nil
 }
 
 // readsSource tells whether an installation may read more of the source than its manifests:
 // scripts of the program's own packages, and packages that are directories of the source.
 func readsSource(name string, text []byte) bool {
-	switch name {
+	switch path.Base(name) {
 	case "package.json":
-		return scriptsOf(text) || regexp.MustCompile(`"(file|link|portal|exec):`).Match(text)
+		return hasInstallScript(text) || regexp.MustCompile(`"(file|link|portal|exec):`).Match(text) || hasLocalDependency(text)
 	case "pnpm-lock.yaml":
 		return regexp.MustCompile(`(file|link):`).Match(text)
-	case "package.yaml", ".pnpmfile.cjs", ".pnpmfile.js", "setup.py", "setup.cfg":
+	case "package.yaml", ".pnpmfile.cjs", ".pnpmfile.js", "setup.py", "setup.cfg", "binding.gyp":
 		return true
 	case "pyproject.toml":
 		return regexp.MustCompile(`(?m)^\s*\[build-system\]|\bpath\s*=|\bworkspace\s*=|file:|^\s*package-mode\s*=\s*true`).Match(text) ||
 			(bytes.Contains(text, []byte("[tool.poetry]")) && !regexp.MustCompile(`(?m)^\s*package-mode\s*=\s*false`).Match(text))
 	}
 	if regexp.MustCompile(`requirements.*\.(txt|in)$`).MatchString(name) {
-		return regexp.MustCompile(`(?m)^\s*(-e\b|--editable|\.|/)|file:`).Match(text)
+		return regexp.MustCompile(`(?m)^\s*(-e\b|--editable|\.|/)|file:`).Match(text) || readsOtherFile(text)
 	}
 	return false
 }
 
-// scriptsOf tells whether a package has a script that package managers run when they install
+// readsOtherFile tells whether requirements name a file of more of them that is no manifest.
+func readsOtherFile(requirements []byte) bool {
+	for _, line := range regexp.MustCompile(`(?m)^\s*(?:-r|-c|--requirement|--constraint)[ \t=]*(\S*)`).FindAllSubmatch(requirements, -1) {
+		if !isManifest(path.Clean(string(line[1]))) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasLocalDependency tells whether a package names a directory as yarn and npm also accept it,
+// without file:. Yarn copies it.
+func hasLocalDependency(text []byte) bool {
+	var manifest map[string]any
+	if json.Unmarshal(text, &manifest) != nil {
+		return true
+	}
+	for _, key := range []string{"dependencies", "devDependencies", "optionalDependencies", "resolutions", "overrides"} {
+		versions, _ := manifest[key].(map[string]any)
+		for _, version := range versions {
+			if at, isText := version.(string); isText && regexp.MustCompile(`^(\.|/|~/)`).MatchString(at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasInstallScript tells whether a package has a script that package managers run when they install
 // what it depends on. It is assumed of one that cannot be read.
-func scriptsOf(text []byte) bool {
+func hasInstallScript(text []byte) bool {
 	var manifest struct {
 		Scripts map[string]any `json:"scripts"`
 	}

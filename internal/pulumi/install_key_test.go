@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -42,6 +43,20 @@ func keyOf(t *testing.T, i installation, files map[string]string) snapshot.Key {
 func TestWhatDecidesWhetherDependenciesAreInstalledAgain(t *testing.T) {
 	tools := t.TempDir()
 	writeTree(t, tools, map[string]string{"npm": "1", "node": "1"})
+	withVersion := func(version string) func(*installation, map[string]string) {
+		return func(i *installation, _ map[string]string) {
+			i.tools = []string{filepath.Join(tools, "bin")}
+			writeTree(t, tools, map[string]string{
+				"pnpm/bin/pnpm.cjs": "require('../dist')", "pnpm/package.json": `{"version": "` + version + `"}`,
+			})
+			g := NewWithT(t)
+			script := filepath.Join(tools, "pnpm/bin/pnpm.cjs")
+			g.Expect(os.Chmod(script, 0o755)).To(Succeed())
+			g.Expect(os.Chtimes(script, time.Unix(1, 0), time.Unix(1, 0))).To(Succeed())
+			g.Expect(os.MkdirAll(i.tools[0], 0o755)).To(Succeed())
+			g.Expect(os.Symlink(script, filepath.Join(i.tools[0], "pnpm"))).To(Or(Succeed(), MatchError(os.ErrExist)))
+		}
+	}
 	for _, tool := range []string{"npm", "node"} {
 		if err := os.Chmod(filepath.Join(tools, tool), 0o755); err != nil {
 			t.Fatal(err)
@@ -81,6 +96,7 @@ func TestWhatDecidesWhetherDependenciesAreInstalledAgain(t *testing.T) {
 		"options of the runtime":                            {nodejs, nil, func(i *installation, _ map[string]string) { i.needs.options = `{"packagemanager":"pnpm"}` }, false},
 		"the directory of the program":                      {nodejs, nil, func(i *installation, _ map[string]string) { i.dir = "lib" }, false},
 		"another runtime":                                   {nodejs, nil, func(i *installation, _ map[string]string) { i.needs.runtime = "bun" }, false},
+		"another pnpm of the same size and time":            {nodejs, withVersion("9"), withVersion("10"), false},
 		"another npm":                                       {nodejs, nil, func(i *installation, _ map[string]string) { i.tools = []string{"/nowhere"} }, false},
 		"a patch":                                           {nodejs, nil, add("infra/patches/aws+7.0.0.patch", "-a\n+b"), false},
 		"a package that lies in the source":                 {nodejs, nil, add("infra/own-1.0.0.tgz", "tgz"), false},
@@ -89,16 +105,31 @@ func TestWhatDecidesWhetherDependenciesAreInstalledAgain(t *testing.T) {
 		"a dependency in the source":                        {nodejs, add("infra/package.json", `{"dependencies": {"own": "file:../lib"}}`), newCommit, false},
 		"hooks of pnpm":                                     {nodejs, add("infra/.pnpmfile.cjs", `require("./hooks")`), newCommit, false},
 		"a node_modules in the source":                      {nodejs, add("infra/node_modules/a/index.js", ""), newCommit, false},
+		"a directory as yarn also accepts it":               {nodejs, add("infra/package.json", `{"dependencies": {"own": "../lib"}, "main": "./x"}`), newCommit, false},
+		"a program with an entry point":                     {nodejs, add("infra/package.json", `{"dependencies": {"a": "1"}, "main": "./index.ts"}`), newCommit, true},
+		"a patch beside it":                                 {nodejs, nil, add("infra/fixes/aws.patch", "-a\n+b"), false},
+		"yarn where the host prefers npm":                   {nodejs, nil, env("PULUMI_PREFER_YARN=true"), false},
+		"another file with settings of npm":                 {nodejs, env("NPM_CONFIG_USERCONFIG=/a"), env("NPM_CONFIG_USERCONFIG=/b"), false},
 		"no manifest at all":                                {nodejs, func(_ *installation, files map[string]string) { clear(files) }, newCommit, false},
 
-		"requirements.txt":          {python, nil, add("infra/requirements.txt", "pulumi==3.0.0"), false},
-		"a commit with pip":         {python, add("infra/requirements.txt", "pulumi==3.0.0\n# see ./README"), newCommit, true},
-		"an editable requirement":   {python, add("infra/requirements.txt", "pulumi\n-e ../lib"), newCommit, false},
-		"a requirement by path":     {python, add("infra/requirements-dev.txt", "./lib"), newCommit, false},
-		"a commit with uv":          {python, add("infra/pyproject.toml", "[project]\nname = \"infra\"\ndependencies = [\"pulumi\"]\n"), newCommit, true},
-		"a package to be built":     {python, add("infra/pyproject.toml", "[build-system]\nrequires = [\"hatchling\"]\n"), newCommit, false},
-		"a commit with poetry":      {python, add("infra/pyproject.toml", "[tool.poetry]\npackage-mode = false\n"), newCommit, true},
-		"a package of poetry":       {python, add("infra/pyproject.toml", "[tool.poetry]\nname = \"infra\"\n"), newCommit, false},
+		"requirements.txt":             {python, nil, add("infra/requirements.txt", "pulumi==3.0.0"), false},
+		"a commit with pip":            {python, add("infra/requirements.txt", "pulumi==3.0.0\n# see ./README"), newCommit, true},
+		"an editable requirement":      {python, add("infra/requirements.txt", "pulumi\n-e ../lib"), newCommit, false},
+		"a requirement by path":        {python, add("infra/requirements-dev.txt", "./lib"), newCommit, false},
+		"a commit with uv":             {python, add("infra/pyproject.toml", "[project]\nname = \"infra\"\ndependencies = [\"pulumi\"]\n"), newCommit, true},
+		"a package to be built":        {python, add("infra/pyproject.toml", "[build-system]\nrequires = [\"hatchling\"]\n"), newCommit, false},
+		"a commit with poetry":         {python, add("infra/pyproject.toml", "[tool.poetry]\npackage-mode = false\n"), newCommit, true},
+		"a package of poetry":          {python, add("infra/pyproject.toml", "[tool.poetry]\nname = \"infra\"\n"), newCommit, false},
+		"requirements in another file": {python, add("infra/requirements.txt", "-r base.txt"), newCommit, false},
+		"requirements in a directory": {
+			python, add("infra/requirements.txt", "-r requirements/base.txt"), add("infra/requirements/base.txt", "pulumi==3.1.0"), false},
+		"a commit with requirements in a directory": {
+			python, func(_ *installation, files map[string]string) {
+				files["infra/requirements.txt"], files["infra/requirements/base.txt"] = "-r requirements/base.txt", "pulumi"
+			}, newCommit, true},
+		"another python":            {python, env("PULUMI_PYTHON_CMD=python3.12"), env("PULUMI_PYTHON_CMD=python3.13"), false},
+		"a .venv in the source":     {python, add("infra/.venv/README", ""), newCommit, false},
+		"passwords of two indexes":  {python, env("PIP_EXTRA_INDEX_URL=https://b/ https://me:1@a/x"), env("PIP_EXTRA_INDEX_URL=https://b/ https://me:2@a/x"), true},
 		"a package with a setup":    {python, add("lib/setup.py", "setup()"), newCommit, false},
 		"wheels beside a commit":    {python, add("infra/wheels/a.whl", "wheel"), newCommit, true},
 		"another wheel":             {python, add("infra/wheels/a.whl", "wheel"), add("infra/wheels/a.whl", "other"), false},
