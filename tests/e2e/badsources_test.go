@@ -74,7 +74,7 @@ func badArtifacts() map[string]badArtifact {
 			failed, []string{"it is gone (404)"}},
 		"exchanged for another": {func(u *tenant) publication {
 			return publication{archive: good(u), handler: content(u.archive(entriesOf(project("lab", oneThing("evil")))...))}
-		}, failed, []string{"does not have the digest sha256:"}},
+		}, failed, []string{"does not match the digest sha256:"}},
 		"cut short by its server": {func(u *tenant) publication { return publication{archive: good(u), handler: cutShort(good(u))} },
 			failed, []string{"artifact http://"}},
 		"half an archive": {func(u *tenant) publication { return publication{archive: good(u)[:100]} },
