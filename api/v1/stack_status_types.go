@@ -255,6 +255,41 @@ const (
 	UpdateTypePreview UpdateType = "preview"
 )
 
+// LastRun describes a run that has ended.
+type LastRun struct {
+	// ID of the run.
+	// +required
+	ID string `json:"id"`
+	// Operation of the run.
+	// +required
+	Operation Operation `json:"operation"`
+	// State is succeeded or failed.
+	// +required
+	State UpdateState `json:"state"`
+	// Generation of the Stack that was run.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+	// Digest of all inputs of the run, also of a recovery or a destroy, if they
+	// were known. After a failure, other inputs are tried at once.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+	// Reason of a failure, as in the Ready condition.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Message of a failure, the result of a preview, or the warnings of an
+	// update that succeeded. After a recovery, how the interrupted run had
+	// failed.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// LastSuccessfulCommit is the git commit of the last update or destroy that
+	// succeeded, which may be an earlier run, if its revision names one.
+	// +optional
+	LastSuccessfulCommit string `json:"lastSuccessfulCommit,omitempty"`
+	// EndedAt is when the run ended, or was found to have been interrupted.
+	// +optional
+	EndedAt *metav1.Time `json:"endedAt,omitempty"`
+}
+
 // LastUpdate describes the last run in the terms of the Pulumi operator, for
 // programs that read them.
 type LastUpdate struct {
@@ -473,7 +508,14 @@ type StackStatus struct {
 	// +optional
 	ProjectInfo *ProjectInfo `json:"projectInfo,omitempty"`
 
-	// LastUpdate describes the last run in the terms of the Pulumi operator.
+	// LastRun is the last run that has ended. Previews on request, and runs that
+	// only read the outputs, do not count.
+	// +optional
+	LastRun *LastRun `json:"lastRun,omitempty"`
+
+	// LastUpdate describes the last run in the terms of the Pulumi operator, for
+	// programs that read them. The controller itself reads it only if there is no
+	// lastRun: the operator wrote it, or an earlier version of the controller.
 	// +optional
 	LastUpdate *LastUpdate `json:"lastUpdate,omitempty"`
 

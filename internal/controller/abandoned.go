@@ -89,7 +89,7 @@ func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error 
 func (r *StackReconciler) abandoned(stack *v1.Stack) ([]stackstatus.AbandonedRun, error) {
 	var left []stackstatus.AbandonedRun
 	for _, ended := range r.endedRuns(stack) {
-		if last := stack.Status.LastUpdate; last != nil && last.Name == ended.ID {
+		if last := stackstatus.LastRun(stack); last != nil && last.ID == ended.ID {
 			continue
 		}
 		_, result := r.Runner.Look(ended)

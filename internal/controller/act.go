@@ -181,7 +181,7 @@ func (r *StackReconciler) markInterrupted(ctx context.Context, stack *v1.Stack, 
 	if !run.KindOfRecord(&lost).Reconciles {
 		return nil // it changed nothing, and runs again
 	}
-	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.RunInterruptedReason, Message: stack.Status.LastUpdate.Message,
+	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.RunInterruptedReason, Message: message,
 		Revision: lost.Revision, OriginRevision: lost.OriginRevision})
 	return nil
 }

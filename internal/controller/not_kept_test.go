@@ -73,7 +73,7 @@ func isDryRun(opts []client.SubResourcePatchOption) bool {
 }
 
 // operatorLacks are fields of the status that the CRD of the Pulumi operator does not have.
-var operatorLacks = []string{"run", "interrupted", "unknownCreates", "lastAttemptedDigest", "lastAppliedDigest", "history", "lastAttemptedRevision", "lastHandledReconcileAt", "runPending", "gitRepository"}
+var operatorLacks = []string{"run", "interrupted", "unknownCreates", "lastAttemptedDigest", "lastAppliedDigest", "lastRun", "history", "lastAttemptedRevision", "lastHandledReconcileAt", "runPending", "gitRepository"}
 
 // expectNotKept expects that nothing runs, and that the Stack and one event say why.
 func (w *world) expectNotKept(g Gomega, field string) {

@@ -29,6 +29,7 @@ func (r *StackReconciler) patchStatus(ctx context.Context, stack *v1.Stack, chan
 	if equality.Semantic.DeepEqual(before.Status, stack.Status) {
 		return nil
 	}
+	stackstatus.KeepLastRun(stack)
 	stackstatus.SetTransitionTimes(stack, r.Now())
 	patch, err := statusPatch(before, stack)
 	if err != nil {

@@ -88,6 +88,8 @@ func TestAResultThatTheAPIServerRefusesIsAbsorbedWithLess(t *testing.T) {
 			w.mustReconcile()
 			stack := w.stack()
 			g.Expect(stack.Status.Run).To(BeNil(), "that it has ended is known")
+			g.Expect(stack.Status.LastRun.ID).To(Equal(id))
+			g.Expect(stack.Status.LastRun.Message).To(Equal(stack.Status.LastUpdate.Message))
 			g.Expect(stack.Status.LastUpdate.Name).To(Equal(id))
 			g.Expect(stack.Status.LastUpdate.Message).To(ContainSubstring(tt.message))
 			g.Expect(stack.Status.UnknownCreates).To(HaveLen(tt.creates))

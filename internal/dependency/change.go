@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // Change is what a new version of a Stack may mean to Stacks that depend on it.
@@ -42,5 +43,5 @@ func Compare(before, after *v1.Stack) Change {
 func appliedMore(before, after *v1.Stack) bool {
 	return before.Generation != after.Generation ||
 		before.Status.LastAppliedRevision != after.Status.LastAppliedRevision ||
-		!equality.Semantic.DeepEqual(before.Status.LastUpdate, after.Status.LastUpdate)
+		!equality.Semantic.DeepEqual(stackstatus.LastRun(before), stackstatus.LastRun(after))
 }

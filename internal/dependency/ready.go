@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // IsReady tells whether the Stack is Ready for its current spec and not being deleted.
@@ -80,7 +81,7 @@ func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack, prerequisite *v1.S
 	if why := WhyNot(stack, prerequisite, revision); why != "" {
 		return why, false
 	}
-	last := prerequisite.Status.LastUpdate
+	last := stackstatus.LastRun(prerequisite)
 	if last == nil || last.State != v1.UpdateSucceeded {
 		return "has not succeeded yet", false
 	}
@@ -88,7 +89,7 @@ func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack, prerequisite *v1.S
 		return "", false
 	}
 	within := max(requirement.SucceededWithinDuration.Duration, leastAge)
-	at := ptr.Deref(last.LastResyncTime, prerequisite.CreationTimestamp)
+	at := ptr.Deref(last.EndedAt, prerequisite.CreationTimestamp)
 	if now.Sub(at.Time) <= within {
 		return "", false
 	}
@@ -104,8 +105,8 @@ func WhyUnmet(requirement *v1.PrerequisiteRequirement, stack, prerequisite *v1.S
 // earlier request may have ended in a failure.
 func Request(stack *v1.Stack) string {
 	request := "prerequisite-after"
-	if last := stack.Status.LastUpdate; last != nil && last.Name != "" {
-		request += "-" + last.Name
+	if last := stackstatus.LastRun(stack); last != nil && last.ID != "" {
+		request += "-" + last.ID
 	}
 	if ready := conditions.Get(stack, meta.ReadyCondition); ready != nil {
 		request += fmt.Sprintf("-%d", ready.LastTransitionTime.Unix())

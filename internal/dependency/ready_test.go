@@ -26,7 +26,7 @@ func ready(changes ...func(*v1.Stack)) *v1.Stack {
 		Status: v1.StackStatus{
 			ObservedGeneration:  2,
 			LastAppliedRevision: "main@sha1:1",
-			LastUpdate:          &v1.LastUpdate{Name: "run-1", State: v1.UpdateSucceeded, LastResyncTime: &metav1.Time{Time: now.Add(-10 * time.Minute)}},
+			LastRun:             &v1.LastRun{ID: "run-1", State: v1.UpdateSucceeded, EndedAt: &metav1.Time{Time: now.Add(-10 * time.Minute)}},
 		},
 	}
 	conditions.MarkTrue(stack, meta.ReadyCondition, meta.ReconciliationSucceededReason, "Applied")
@@ -92,7 +92,7 @@ func within(d time.Duration) *v1.PrerequisiteRequirement {
 }
 
 func TestWhyUnmet(t *testing.T) {
-	justNow := func(s *v1.Stack) { s.Status.LastUpdate.LastResyncTime = &metav1.Time{Time: now.Add(-9 * time.Second)} }
+	justNow := func(s *v1.Stack) { s.Status.LastRun.EndedAt = &metav1.Time{Time: now.Add(-9 * time.Second)} }
 	for _, test := range []struct {
 		name        string
 		requirement *v1.PrerequisiteRequirement
@@ -106,11 +106,11 @@ func TestWhyUnmet(t *testing.T) {
 		{"too old", within(9 * time.Minute), ready(), "last succeeded more than 9m0s ago and was asked to run again", true},
 		{"too old and suspended: nothing is asked of it", within(9 * time.Minute), ready(suspended), "last succeeded more than 9m0s ago and is suspended", false},
 		{"not Ready: it is busy, or has failed", within(9 * time.Minute), ready(notReady), "is not ready", false},
-		{"never run", nil, ready(func(s *v1.Stack) { s.Status.LastUpdate = nil }), "has not succeeded yet", false},
-		{"failed", nil, ready(func(s *v1.Stack) { s.Status.LastUpdate.State = v1.UpdateFailed }), "has not succeeded yet", false},
+		{"never run", nil, ready(func(s *v1.Stack) { s.Status.LastRun = nil }), "has not succeeded yet", false},
+		{"failed", nil, ready(func(s *v1.Stack) { s.Status.LastRun.State = v1.UpdateFailed }), "has not succeeded yet", false},
 		{"being deleted", within(time.Hour), ready(deleted), "is being deleted", false},
 		{"nothing can be newer than the time it takes to tell", within(time.Millisecond), ready(justNow), "", false},
-		{"without a time, as no controller writes it", within(time.Hour), ready(func(s *v1.Stack) { s.Status.LastUpdate.LastResyncTime = nil }),
+		{"without a time, as no controller writes it", within(time.Hour), ready(func(s *v1.Stack) { s.Status.LastRun.EndedAt = nil }),
 			"last succeeded more than 1h0m0s ago and was asked to run again", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestARequestChangesOnlyWithTheNeedForIt(t *testing.T) {
 	first := dependency.Request(ready())
 	g.Expect(dependency.Request(ready())).To(Equal(first), "whoever asks, and however often")
 
-	ranAgain := ready(func(s *v1.Stack) { s.Status.LastUpdate.Name = "run-2" })
+	ranAgain := ready(func(s *v1.Stack) { s.Status.LastRun.ID = "run-2" })
 	g.Expect(dependency.Request(ranAgain)).NotTo(Equal(first))
 	failedInBetween := ready(func(s *v1.Stack) { s.Status.Conditions[0].LastTransitionTime = metav1.Time{Time: now.Add(time.Hour)} })
 	g.Expect(dependency.Request(failedInBetween)).NotTo(Equal(first))
@@ -165,7 +165,7 @@ func TestCompare(t *testing.T) {
 			dependency.Change{Ready: true, Any: true}},
 		{"ready at the new spec", ready(edited), ready(edited, written, func(s *v1.Stack) { s.Status.ObservedGeneration = 3 }),
 			dependency.Change{Ready: true, Any: true}},
-		{"run again", ready(), ready(written, func(s *v1.Stack) { s.Status.LastUpdate.Name = "run-2" }), dependency.Change{Ready: true, Any: true}},
+		{"run again", ready(), ready(written, func(s *v1.Stack) { s.Status.LastRun.ID = "run-2" }), dependency.Change{Ready: true, Any: true}},
 		{"another output", ready(), ready(written, func(s *v1.Stack) { s.Status.Failures = 1 }), dependency.Change{Any: true}},
 		{"asked for", ready(), ready(written, func(s *v1.Stack) { s.Annotations = map[string]string{"a": "b"} }), dependency.Change{Any: true}},
 		{"depends on another one", ready(dependsOn("x", "y")), ready(dependsOn("y", "z"), written, edited),

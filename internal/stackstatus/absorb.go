@@ -38,6 +38,7 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 		}
 		return
 	}
+	stack.Status.LastRun = LastRun(stack)
 	record.Emptied = record.Emptied || result.Emptied
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)
 	if kind.ChangesState {
@@ -64,7 +65,7 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 	if result.Outcome.Effect().Fails {
 		stack.Status.Failures++
 	}
-	setLastUpdate(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
+	setLastRun(stack, record, v1.UpdateFailed, reason, result.Message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	if result.Interrupted {
 		addInterrupted(stack, record, result.EndedAt)
@@ -88,7 +89,7 @@ func ClassifyArtifactGone(stack *v1.Stack, record *v1.RunStatus, result *run.Res
 		return result
 	}
 	told := *result
-	if decide.IsFirstMiss(lastRun(stack), record.Digest, result) {
+	if decide.IsFirstMiss(observeLastRun(stack), record.Digest, result) {
 		told.Message = "the artifact was replaced before it was fetched; the current artifact runs next: " + result.Message
 	} else {
 		told.Outcome = run.ArtifactFailed
@@ -103,9 +104,9 @@ func endedText(record *v1.RunStatus, reason string) string {
 // resetFailuresOnChange resets the number of failures if the inputs or the spec of the run differ
 // from those of the last. A recovery does not count as a run of inputs.
 func resetFailuresOnChange(stack *v1.Stack, record *v1.RunStatus) {
-	last := stack.Status.LastUpdate
+	last := LastRun(stack)
 	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
-	if record.Operation == v1.OperationDestroy && last != nil && last.Type == v1.UpdateTypeDestroy {
+	if record.Operation == v1.OperationDestroy && last != nil && last.Operation == v1.OperationDestroy {
 		anew = anew || (last.Digest != "" && last.Digest != record.Digest)
 	}
 	if run.KindOfRecord(record).RunsInputs {
@@ -145,7 +146,7 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 			addInterrupted(stack, record, result.EndedAt)
 		}
 		reason, message := result.Outcome.Reason(run.KindOfRecord(record)), result.Message+wayOut(stack)
-		setLastUpdate(stack, record, v1.UpdateFailed, reason, message, result.EndedAt)
+		setLastRun(stack, record, v1.UpdateFailed, reason, message, result.EndedAt)
 		markEnded(stack, record, endedText(record, reason), func() { markRunFailed(stack, reason, message) })
 		return
 	}
@@ -156,14 +157,14 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	recordDestroyed(stack, result)
 	stack.Status.Interrupted = nil
-	setLastUpdate(stack, record, v1.UpdateSucceeded, "", interruptedMessage(stack.Status.LastUpdate), result.EndedAt)
+	setLastRun(stack, record, v1.UpdateSucceeded, "", interruptedMessage(stack.Status.LastRun), result.EndedAt)
 	MarkWaiting(stack, "Recovered from an interrupted run")
 }
 
 // interruptedMessage returns how the run failed that was recovered from, if it told that: one
 // that was killed did not.
-func interruptedMessage(last *v1.LastUpdate) string {
-	if last == nil || last.State != v1.UpdateFailed || last.Type == v1.UpdateTypeRefresh || last.Reason == v1.RunInterruptedReason {
+func interruptedMessage(last *v1.LastRun) string {
+	if last == nil || last.State != v1.UpdateFailed || last.Operation == v1.OperationRecover || last.Reason == v1.RunInterruptedReason {
 		return ""
 	}
 	return last.Message
@@ -171,7 +172,11 @@ func interruptedMessage(last *v1.LastUpdate) string {
 
 func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	stack.Status.Failures = 0
-	setLastUpdate(stack, record, v1.UpdateSucceeded, "", strings.Join(result.Warnings, "; "), result.EndedAt)
+	message := strings.Join(result.Warnings, "; ")
+	if record.Operation == v1.OperationPreview {
+		message = previewText(record.Revision, result.Changes)
+	}
+	setLastRun(stack, record, v1.UpdateSucceeded, "", message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	stack.Status.RefreshPending = false // while it is set, every run refreshes
 	if record.Operation == v1.OperationDestroy {
@@ -179,7 +184,8 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		return
 	}
 	if record.Operation == v1.OperationPreview {
-		absorbPreview(stack, record, result)
+		// What the status says about the applied state does not change.
+		markEnded(stack, record, message, func() { MarkPreviewed(stack, message) })
 		return
 	}
 	stack.Status.LastAppliedDigest = record.Digest
@@ -206,12 +212,4 @@ func markEnded(stack *v1.Stack, record *v1.RunStatus, ended string, mark func())
 	default:
 		MarkWaiting(stack, fmt.Sprintf("%s at generation %d; generation %d is next", ended, record.Generation, current))
 	}
-}
-
-// absorbPreview records the result of a preview. What the status says about the applied
-// state does not change.
-func absorbPreview(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	message := previewText(record.Revision, result.Changes)
-	stack.Status.LastUpdate.Message = message
-	markEnded(stack, record, message, func() { MarkPreviewed(stack, message) })
 }

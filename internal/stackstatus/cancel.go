@@ -72,7 +72,7 @@ func absorbCancelled(stack *v1.Stack, record *v1.RunStatus, result *run.Result) 
 	recordCancelled(stack, record, result.Message)
 	stack.Status.CancelledRun.EndedAt = &metav1.Time{Time: result.EndedAt}
 	message := stack.Status.CancelledRun.Message
-	setLastUpdate(stack, record, v1.UpdateFailed, v1.CancelRequestedReason, message, result.EndedAt)
+	setLastRun(stack, record, v1.UpdateFailed, v1.CancelRequestedReason, message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	if result.Interrupted {
 		addInterrupted(stack, record, result.EndedAt)

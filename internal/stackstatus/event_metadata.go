@@ -66,7 +66,7 @@ func Metadata(stack *v1.Stack, e Event) map[string]string {
 // duplicate, and keeps its token. After a failed run, or before the first, only a run can
 // succeed.
 func eventToken(stack *v1.Stack, e Event) string {
-	last := stack.Status.LastUpdate
+	last := LastRun(stack)
 	unbroken := last == nil || last.State == v1.UpdateFailed
 	if e.Type != corev1.EventTypeWarning || !unbroken {
 		return stack.ResourceVersion

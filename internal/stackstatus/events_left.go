@@ -60,7 +60,7 @@ func LeftEvents(stack *v1.Stack, seen decide.Observation) []Event {
 			why = ", because a recovery was not possible: " + seen.Problem.Message
 		} else if seen.NamespaceEnds {
 			why = ", because a recovery was not possible: the namespace is being deleted"
-		} else if last := stack.Status.LastUpdate; last != nil && last.Type == v1.UpdateTypeRefresh && last.State == v1.UpdateFailed {
+		} else if last := LastRun(stack); last != nil && last.Operation == v1.OperationRecover && last.State == v1.UpdateFailed {
 			// It names what is open, where the status does not.
 			why = "; the last recovery failed: " + strings.TrimSuffix(last.Message, wayOut(stack))
 		}

@@ -14,27 +14,75 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func setLastUpdate(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, reason, message string, at time.Time) {
-	kind := run.KindOfRecord(record)
-	commit := gitCommit(record.Revision, record.OriginRevision)
-	last := &v1.LastUpdate{
-		Generation:          record.Generation,
-		Digest:              record.Digest,
-		ReconcileRequest:    stack.Status.ObservedReconcileRequest,
-		Name:                record.ID,
-		Type:                kind.UpdateType,
-		State:               state,
-		Reason:              reason,
-		Message:             message,
-		LastAttemptedCommit: commit,
-		LastResyncTime:      &metav1.Time{Time: at},
+// LastRun returns the last run that has ended and counts as a reconcile, or nil. The Pulumi
+// operator, and earlier versions of this controller, have described it only in
+// status.lastUpdate.
+func LastRun(stack *v1.Stack) *v1.LastRun {
+	if last := stack.Status.LastRun; last != nil && isLatest(stack, last) {
+		return last
 	}
-	if state == v1.UpdateSucceeded && kind.ChangesResources {
-		last.LastSuccessfulCommit = commit
-	} else if before := stack.Status.LastUpdate; before != nil {
+	return lastRunOfUpdate(stack.Status.LastUpdate)
+}
+
+// isLatest is false after a rollback to an earlier version of this controller, which patches
+// the fields that it knows: it has left status.lastRun as it was. Each run that counts is in
+// the history with the same time.
+func isLatest(stack *v1.Stack, last *v1.LastRun) bool {
+	latest := stack.Status.History.Latest()
+	return latest == nil || last.EndedAt == nil || latest.LastReconciled.Unix() == last.EndedAt.Unix()
+}
+
+func lastRunOfUpdate(last *v1.LastUpdate) *v1.LastRun {
+	if last == nil {
+		return nil
+	}
+	return &v1.LastRun{
+		ID: last.Name, Operation: run.OfUpdateType(last.Type).Operation, State: last.State, Generation: last.Generation, Digest: last.Digest,
+		Reason: last.Reason, Message: last.Message, LastSuccessfulCommit: last.LastSuccessfulCommit, EndedAt: last.LastResyncTime.DeepCopy(),
+	}
+}
+
+// KeepLastRun writes the last run of an earlier version of this controller to status.lastRun,
+// from which it is read from then on. What the Pulumi operator has run, which is in no
+// history, stays in status.lastUpdate alone.
+func KeepLastRun(stack *v1.Stack) {
+	if len(stack.Status.History) > 0 {
+		stack.Status.LastRun = LastRun(stack)
+	}
+}
+
+// setLastRun records how a run ended, and describes it in status.lastUpdate. status.lastRun is
+// the run before, as the history has the new one already.
+func setLastRun(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, reason, message string, at time.Time) {
+	last := &v1.LastRun{
+		ID: record.ID, Operation: record.Operation, State: state, Generation: record.Generation, Digest: record.Digest,
+		Reason: reason, Message: message, EndedAt: &metav1.Time{Time: at},
+	}
+	if state == v1.UpdateSucceeded && run.KindOfRecord(record).ChangesResources {
+		last.LastSuccessfulCommit = gitCommit(record.Revision, record.OriginRevision)
+	} else if before := stack.Status.LastRun; before != nil {
 		last.LastSuccessfulCommit = before.LastSuccessfulCommit
 	}
-	stack.Status.LastUpdate = last
+	stack.Status.LastRun = last
+	stack.Status.LastUpdate = lastUpdate(stack, record)
+}
+
+// lastUpdate describes the last run in the terms of the Pulumi operator.
+func lastUpdate(stack *v1.Stack, record *v1.RunStatus) *v1.LastUpdate {
+	last := stack.Status.LastRun
+	return &v1.LastUpdate{
+		Generation:           last.Generation,
+		Digest:               last.Digest,
+		ReconcileRequest:     stack.Status.ObservedReconcileRequest,
+		Name:                 last.ID,
+		Type:                 run.KindOfRecord(record).UpdateType,
+		State:                last.State,
+		Reason:               last.Reason,
+		Message:              last.Message,
+		LastAttemptedCommit:  gitCommit(record.Revision, record.OriginRevision),
+		LastSuccessfulCommit: last.LastSuccessfulCommit,
+		LastResyncTime:       last.EndedAt.DeepCopy(),
+	}
 }
 
 // gitCommit returns the git commit that a revision names, such as main@sha1:<40 hex>, or
@@ -57,30 +105,31 @@ func gitCommit(revisions ...string) string {
 // earlier update in ProjectInfo (RecordRun), and the commit that succeeded there stays in
 // the status.
 func NeverRan(stack *v1.Stack) bool {
-	succeeded := stack.Status.LastUpdate != nil && stack.Status.LastUpdate.LastSuccessfulCommit != ""
+	last := LastRun(stack)
+	succeeded := last != nil && last.LastSuccessfulCommit != ""
 	return stack.Status.ProjectInfo == nil && stack.Status.LastAttemptedDigest != "" && !succeeded
 }
 
 // edited reports whether the last run was of another generation. A run of the Pulumi
 // operator may have none.
 func edited(stack *v1.Stack) bool {
-	last := stack.Status.LastUpdate
+	last := LastRun(stack)
 	return last != nil && last.Generation != 0 && last.Generation != stack.Generation
 }
 
-// lastRun reads the last run from the status.
-func lastRun(stack *v1.Stack) decide.LastRun {
-	last := decide.LastRun{Digest: stack.Status.LastAttemptedDigest}
-	update := stack.Status.LastUpdate
-	if update == nil {
-		return last
+// observeLastRun returns what is decided on of the last run.
+func observeLastRun(stack *v1.Stack) decide.LastRun {
+	seen := decide.LastRun{Digest: stack.Status.LastAttemptedDigest}
+	last := LastRun(stack)
+	if last == nil {
+		return seen
 	}
-	last.Operation = run.OfUpdateType(update.Type).Operation
-	last.RunDigest = update.Digest
-	last.Succeeded = update.State == v1.UpdateSucceeded
-	last.Reason, last.Message = update.Reason, update.Message
-	if update.LastResyncTime != nil {
-		last.EndedAt = update.LastResyncTime.Time
+	seen.Operation = last.Operation
+	seen.RunDigest = last.Digest
+	seen.Succeeded = last.State == v1.UpdateSucceeded
+	seen.Reason, seen.Message = last.Reason, last.Message
+	if last.EndedAt != nil {
+		seen.EndedAt = last.EndedAt.Time
 	}
-	return last
+	return seen
 }

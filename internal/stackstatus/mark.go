@@ -69,7 +69,7 @@ func IsOfLastRun(stack *v1.Stack, decision decide.Decision) bool {
 	if cancelled := stack.Status.CancelledRun; cancelled != nil && cancelled.EndedAt != nil && decision.Reason == v1.CancelRequestedReason {
 		return true // a recovery may have come after it
 	}
-	last := stack.Status.LastUpdate
+	last := LastRun(stack)
 	return last != nil && last.State == v1.UpdateFailed && last.Reason == decision.Reason && last.Message == decision.Message
 }
 
@@ -105,7 +105,7 @@ func MarkUnchanged(stack *v1.Stack, isPreview bool, revision, originRevision str
 	MarkHandled(stack)
 	stack.Status.LastAttemptedRevision = revision
 	if isPreview {
-		MarkPreviewed(stack, previewedAt(revision, stack.Status.LastUpdate.Message))
+		MarkPreviewed(stack, previewedAt(revision, LastRun(stack).Message))
 		return
 	}
 	MarkInSync(stack, revision, originRevision)

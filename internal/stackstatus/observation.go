@@ -41,7 +41,7 @@ func Observation(stack *v1.Stack, now time.Time) decide.Observation {
 		Interrupted:         len(stack.Status.Interrupted) > 0,
 		UnknownCreates:      stack.Status.UnknownCreates,
 		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
-		Last:                lastRun(stack),
+		Last:                observeLastRun(stack),
 		Cancelled:           cancelledRun(stack),
 		Failures:            stack.Status.Failures,
 		FormerOutputs:       hasFormerOutputs(stack),

@@ -101,6 +101,7 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 		}
 		return
 	}
+	stack.Status.LastRun = LastRun(stack)
 	resetFailuresOnChange(stack, lost)
 	stack.Status.Failures++
 	addInterrupted(stack, lost, now)
@@ -108,7 +109,7 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 	if wasCancelled(stack, lost) {
 		recordCancelled(stack, lost, message)
 	}
-	setLastUpdate(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
+	setLastRun(stack, lost, v1.UpdateFailed, v1.RunInterruptedReason, message, now)
 	markEnded(stack, lost, message, func() { MarkFailed(stack, v1.RunInterruptedReason, message) })
 }
 

@@ -72,8 +72,8 @@ func RecordLeftOut(stack *v1.Stack, record *v1.RunStatus, result, told *run.Resu
 	if result.Backend != "" && stack.Status.ProjectInfo == nil {
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
-	if last := stack.Status.LastUpdate; last != nil && last.Name == record.ID && last.Message == "" {
-		last.Message = told.Message
+	if last := stack.Status.LastRun; last != nil && last.ID == record.ID && last.Message == "" {
+		last.Message, stack.Status.LastUpdate.Message = told.Message, told.Message
 	}
 }
 

@@ -102,7 +102,7 @@ func checkAbsorbed(t *testing.T, before, after *v1.Stack, record *v1.RunStatus, 
 	if applied && (record.Operation != v1.OperationUpdate || result.Outcome != run.Succeeded) {
 		t.Errorf("%s that ended with %s is told as applied", record.Operation, result.Outcome)
 	}
-	if last := lastRun(after); last.Succeeded != (result.Outcome == run.Succeeded) {
+	if last := observeLastRun(after); last.Succeeded != (result.Outcome == run.Succeeded) {
 		t.Errorf("%s is told as success: %v", result.Outcome, last.Succeeded)
 	}
 	if after.Status.Failures < 0 {

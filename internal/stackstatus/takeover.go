@@ -148,11 +148,11 @@ func IsTakenOver(stack *v1.Stack) bool {
 // appliedText says which revision is applied, with the warnings of the run that did it.
 func appliedText(stack *v1.Stack, revision string) string {
 	text := fmt.Sprintf("Applied revision: %s", revision)
-	last := stack.Status.LastUpdate
+	last := LastRun(stack)
 	switch {
 	case IsTakenOver(stack):
 		text += " (by the Pulumi operator; taken over without a run, because nothing has changed since)"
-	case last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateSucceeded && last.Message != "":
+	case last != nil && last.Operation == v1.OperationUpdate && last.State == v1.UpdateSucceeded && last.Message != "":
 		text += ". Warning: " + last.Message
 	}
 	return text

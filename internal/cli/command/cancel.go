@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 func newCancel(s *session) *cobra.Command {
@@ -71,22 +72,22 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, done); err != nil {
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
 	}
-	return s.cancelled(&done.Status, running.ID)
+	return s.cancelled(done, running.ID)
 }
 
 // cancelled tells how the run ended. A run that was over before the request reached it was
 // not cancelled: if it failed, it is tried again.
-func (s *session) cancelled(status *v1.StackStatus, id string) error {
-	noted, last, preview := status.CancelledRun, status.LastUpdate, status.Preview
+func (s *session) cancelled(stack *v1.Stack, id string) error {
+	noted, last, preview := stack.Status.CancelledRun, stackstatus.LastRun(stack), stack.Status.Preview
 	switch {
 	case noted != nil && noted.ID == id:
 		s.Successf("%s", noted.Message)
-	case last != nil && last.Name == id && last.Reason == v1.CancelRequestedReason:
+	case last != nil && last.ID == id && last.Reason == v1.CancelRequestedReason:
 		// The next run has started already, and dropped status.cancelledRun.
 		s.Successf("%s", last.Message)
-	case last != nil && last.Name == id && last.State == v1.UpdateFailed:
+	case last != nil && last.ID == id && last.State == v1.UpdateFailed:
 		return fmt.Errorf("run %s failed before it could be cancelled: %s", id, last.Message)
-	case last != nil && last.Name == id && last.State == v1.UpdateSucceeded,
+	case last != nil && last.ID == id && last.State == v1.UpdateSucceeded,
 		preview != nil && preview.Run == id && preview.State == v1.UpdateSucceeded:
 		return fmt.Errorf("run %s succeeded before it could be cancelled", id)
 	default:

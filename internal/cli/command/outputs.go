@@ -23,6 +23,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 func newOutputs(s *session) *cobra.Command {
@@ -100,7 +101,7 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	if told.Digest == "" {
 		return nil, fmt.Errorf("the outputs of the last update are not yet written to Secret %s/%s", stack.Namespace, told.Name)
 	}
-	if !isOfLastUpdate(stack) {
+	if !isOfLastRun(stack) {
 		return nil, fmt.Errorf("the last update did not succeed: the Secret %s/%s has the outputs of the last successful one", stack.Namespace, told.Name)
 	}
 	secret := &corev1.Secret{}
@@ -123,12 +124,12 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	return secret.Data, nil
 }
 
-// isOfLastUpdate reports whether the last run was an update that has succeeded, after
+// isOfLastRun reports whether the last run was an update that has succeeded, after
 // which the controller writes the Secret. One that fails late, in a deletion for example,
 // has new outputs in the status, and a recovery after it has succeeded all the same.
-func isOfLastUpdate(stack *v1.Stack) bool {
-	last := stack.Status.LastUpdate
-	return last != nil && last.Type == v1.UpdateTypeUp && last.State == v1.UpdateSucceeded
+func isOfLastRun(stack *v1.Stack) bool {
+	last := stackstatus.LastRun(stack)
+	return last != nil && last.Operation == v1.OperationUpdate && last.State == v1.UpdateSucceeded
 }
 
 // mending is the command that has the controller look at the Stack.

@@ -86,21 +86,23 @@ func TestOutputsAndHistory(t *testing.T) {
 	w.golden("outputs_not_yet", "outputs stack network --show-secrets")
 	digest, err := outputs.Digest(secret, to)
 	g.Expect(err).NotTo(HaveOccurred())
-	succeeded := &v1.LastUpdate{Type: v1.UpdateTypeUp, State: v1.UpdateSucceeded}
+	succeeded := &v1.LastRun{Operation: v1.OperationUpdate, State: v1.UpdateSucceeded}
 	w.status(func(s *v1.StackStatus) {
-		s.OutputsSecret, s.LastUpdate = &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, succeeded
+		s.OutputsSecret, s.LastRun = &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, succeeded
 	})
 	w.golden("outputs_secret", "outputs stack network --show-secrets -o json", "outputs stack network")
 	w.allow("outputs-reader", events, stacks)
 	w.golden("outputs_forbidden", "outputs stack network --show-secrets --as outputs-reader", "outputs stack network --as outputs-reader")
 
-	w.status(func(s *v1.StackStatus) { s.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeUp, State: v1.UpdateFailed} })
+	w.status(func(s *v1.StackStatus) {
+		s.LastRun = &v1.LastRun{Operation: v1.OperationUpdate, State: v1.UpdateFailed}
+	})
 	w.golden("outputs_last_failed", "outputs stack network --show-secrets")
 	w.status(func(s *v1.StackStatus) {
-		s.LastUpdate = &v1.LastUpdate{Type: v1.UpdateTypeRefresh, State: v1.UpdateSucceeded}
+		s.LastRun = &v1.LastRun{Operation: v1.OperationRecover, State: v1.UpdateSucceeded}
 	})
 	w.golden("outputs_recovered", "outputs stack network --show-secrets")
-	w.status(func(s *v1.StackStatus) { s.LastUpdate = succeeded })
+	w.status(func(s *v1.StackStatus) { s.LastRun = succeeded })
 	changed := secret.DeepCopy()
 	changed.Data["password"] = []byte("hunter3")
 	g.Expect(w.api.Update(t.Context(), changed)).To(Succeed())
@@ -184,7 +186,7 @@ func TestCancelFailsIfTheRunEndedBefore(t *testing.T) {
 				s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
 			})
 			w.answerTo(v1.CancelRunAnnotation, func(id string, s *v1.StackStatus) {
-				s.Run, s.LastUpdate = nil, &v1.LastUpdate{Name: id, State: state, Message: "no such bucket"}
+				s.Run, s.LastRun = nil, &v1.LastRun{ID: id, Operation: v1.OperationUpdate, State: state, Message: "no such bucket"}
 			})
 			done := w.run("cancel stack network")
 			g.Expect(done.exit).To(Equal(1), done.err)
@@ -195,8 +197,8 @@ func TestCancelFailsIfTheRunEndedBefore(t *testing.T) {
 
 func TestCancelTellsHowTheRunEnded(t *testing.T) {
 	const waits = "Update was cancelled on request and starts again only with a new revision"
-	last := func(id string, state v1.UpdateState, reason, message string) *v1.LastUpdate {
-		return &v1.LastUpdate{Name: id, State: state, Reason: reason, Message: message}
+	last := func(id string, state v1.UpdateState, reason, message string) *v1.LastRun {
+		return &v1.LastRun{ID: id, State: state, Reason: reason, Message: message}
 	}
 	for name, test := range map[string]struct {
 		status    v1.StackStatus
@@ -204,20 +206,20 @@ func TestCancelTellsHowTheRunEnded(t *testing.T) {
 	}{
 		"cancelled": {v1.StackStatus{CancelledRun: &v1.CancelledRun{ID: "run-1", Message: waits}}, waits, ""},
 		"cancelled, and the next run has started": {
-			v1.StackStatus{LastUpdate: last("run-1", v1.UpdateFailed, v1.CancelRequestedReason, waits), Run: &v1.RunStatus{ID: "run-2"}}, waits, "",
+			v1.StackStatus{LastRun: last("run-1", v1.UpdateFailed, v1.CancelRequestedReason, waits), Run: &v1.RunStatus{ID: "run-2"}}, waits, "",
 		},
-		"failed":                              {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateFailed, v1.UpdateFailedReason, "no bucket")}, "", "failed before it could be cancelled: no bucket"},
-		"succeeded":                           {v1.StackStatus{LastUpdate: last("run-1", v1.UpdateSucceeded, "", "")}, "", "succeeded before"},
+		"failed":                              {v1.StackStatus{LastRun: last("run-1", v1.UpdateFailed, v1.UpdateFailedReason, "no bucket")}, "", "failed before it could be cancelled: no bucket"},
+		"succeeded":                           {v1.StackStatus{LastRun: last("run-1", v1.UpdateSucceeded, "", "")}, "", "succeeded before"},
 		"a preview on request that succeeded": {v1.StackStatus{Preview: &v1.PreviewStatus{Run: "run-1", State: v1.UpdateSucceeded}}, "", "succeeded before"},
 		"a preview on request that was ended": {v1.StackStatus{Preview: &v1.PreviewStatus{Run: "run-1", State: v1.UpdateFailed}}, "run run-1 has ended", ""},
 		"known only of another run": {
-			v1.StackStatus{LastUpdate: last("run-0", v1.UpdateSucceeded, "", ""), CancelledRun: &v1.CancelledRun{ID: "run-0", Message: waits}}, "run run-1 has ended", "",
+			v1.StackStatus{LastRun: last("run-0", v1.UpdateSucceeded, "", ""), CancelledRun: &v1.CancelledRun{ID: "run-0", Message: waits}}, "run run-1 has ended", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var told strings.Builder
-			err := (&session{Console: console.New(&told, false, nil)}).cancelled(&test.status, "run-1")
+			err := (&session{Console: console.New(&told, false, nil)}).cancelled(&v1.Stack{Status: test.status}, "run-1")
 			if test.err != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.err)))
 				g.Expect(told.String()).To(BeEmpty())
