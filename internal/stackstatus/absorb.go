@@ -28,6 +28,7 @@ func Absorb(stack *v1.Stack, result *run.Result, beside Published) {
 	AbsorbResult(stack, result)
 }
 
+// AbsorbResult absorbs what the status itself says of a result, and drops the record.
 func AbsorbResult(stack *v1.Stack, result *run.Result) {
 	record := stack.Status.Run
 	kind := run.KindOfRecord(record)
