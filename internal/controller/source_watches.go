@@ -40,7 +40,7 @@ func newSourceWatches(c controller.Controller, mgr ctrl.Manager, r *StackReconci
 }
 
 // ensure watches the kind. It leaves a kind that is not served, or is no source of
-// programs, for the resolver to report. A nil receiver, as in Explain, watches nothing.
+// programs, for the resolver to report. A nil receiver, as in tests, watches nothing.
 func (w *sourceWatches) ensure(kind string) error {
 	if w == nil {
 		return nil

@@ -45,7 +45,7 @@ func (p Publisher) Outputs(ctx context.Context, stack *v1.Stack, plain run.Plain
 	if err != nil {
 		return OutputsResult{Invalid: err.Error()}, nil
 	}
-	before, err := ReadSecret(ctx, p.Reader, stack.Namespace, to.Name)
+	before, err := readSecret(ctx, p.Reader, stack.Namespace, to.Name)
 	if err != nil || (before != nil && !metav1.IsControlledBy(before, stack)) {
 		return OutputsResult{}, err
 	}
@@ -113,7 +113,7 @@ func (p Publisher) putSecret(ctx context.Context, stack *v1.Stack, before *corev
 // DeleteOutputs deletes a Secret only if the Stack owns it. Errors contain none of its
 // values.
 func (p Publisher) DeleteOutputs(ctx context.Context, stack *v1.Stack, name string) error {
-	secret, err := ReadSecret(ctx, p.Reader, stack.Namespace, name)
+	secret, err := readSecret(ctx, p.Reader, stack.Namespace, name)
 	if err != nil || secret == nil || !metav1.IsControlledBy(secret, stack) {
 		return err
 	}
@@ -125,8 +125,8 @@ func (p Publisher) DeleteOutputs(ctx context.Context, stack *v1.Stack, name stri
 	return nil
 }
 
-// ReadSecret returns nil if there is no such Secret.
-func ReadSecret(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.Secret, error) {
+// readSecret returns nil if there is no such Secret.
+func readSecret(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
 	if apierrors.IsNotFound(err) {

@@ -89,13 +89,13 @@ func ClassifyArtifactGone(stack *v1.Stack, record *v1.RunStatus, result *run.Res
 	if result.Outcome != run.ArtifactGone || !run.KindOfRecord(record).Reconciles {
 		return result
 	}
-	told := *result
+	classified := *result
 	if decide.IsFirstMiss(observeLastRun(stack), record.Digest, result) {
-		told.Message = "the artifact was replaced before it was fetched; the current artifact runs next: " + result.Message
+		classified.Message = "the artifact was replaced before it was fetched; the current artifact runs next: " + result.Message
 	} else {
-		told.Outcome = run.ArtifactFailed
+		classified.Outcome = run.ArtifactFailed
 	}
-	return &told
+	return &classified
 }
 
 func endedText(record *v1.RunStatus, reason string) string {
@@ -162,8 +162,8 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	MarkWaiting(stack, "Recovered from an interrupted run")
 }
 
-// interruptedMessage returns how the run failed that was recovered from, if it told that: one
-// that was killed did not.
+// interruptedMessage returns how the run failed that was recovered from, if that is known: one
+// that was killed left no message.
 func interruptedMessage(last *v1.LastRun) string {
 	if last == nil || last.State != v1.UpdateFailed || last.Operation == v1.OperationRecover || last.Reason == v1.RunInterruptedReason {
 		return ""
@@ -186,14 +186,14 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	if record.Operation == v1.OperationPreview {
 		// What the status says about the applied state does not change.
-		markEnded(stack, record, message, func() { MarkPreviewed(stack, message) })
+		markEnded(stack, record, message, func() { markPreviewed(stack, message) })
 		return
 	}
 	stack.Status.LastAppliedDigest = record.Digest
 	stack.Status.LastAppliedRevision = record.Revision
 	stack.Status.LastAppliedOriginRevision = record.OriginRevision
 	markEnded(stack, record, "Applied revision "+record.Revision, func() {
-		MarkApplied(stack, record.Revision, record.OriginRevision)
+		markApplied(stack, record.Revision, record.OriginRevision)
 	})
 }
 

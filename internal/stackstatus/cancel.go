@@ -41,7 +41,7 @@ func RecordCancel(stack *v1.Stack) {
 	record.Cancel, record.Progress = CancelAsked(stack, record), nil
 	if run.KindOfRecord(record).InConditions {
 		// Whoever cancels no longer wants a run that was requested before.
-		MarkHandled(stack)
+		markHandled(stack)
 		MarkWaiting(stack, cancellingText(record))
 	}
 }

@@ -94,7 +94,7 @@ func KnownProject(stack *v1.Stack) run.Project {
 	if info == nil {
 		return run.Project{}
 	}
-	applied := stack.Status.LastAppliedDigest != "" && !IsTakenOver(stack)
+	applied := stack.Status.LastAppliedDigest != "" && !isTakenOver(stack)
 	found := info.Backend != "" || applied || (resources != nil && resources.Total > 0)
 	if !found {
 		return run.Project{}

@@ -73,9 +73,9 @@ func IsOfLastRun(stack *v1.Stack, decision decide.Decision) bool {
 	return last != nil && last.State == v1.UpdateFailed && last.Reason == decision.Reason && last.Message == decision.Message
 }
 
-// MarkEdited marks a Stack as waiting if its conditions are those of an earlier
+// markEdited marks a Stack as waiting if its conditions are those of an earlier
 // generation, so that a status written before the run does not pass them off as current.
-func MarkEdited(stack *v1.Stack, message string) {
+func markEdited(stack *v1.Stack, message string) {
 	said := getCondition(stack, meta.ReadyCondition) != nil && stack.Status.ObservedGeneration == stack.Generation
 	if !said && !stack.Spec.Suspend && !IsKnownNotKept(stack) { // which is about no generation
 		MarkWaiting(stack, message)
@@ -91,7 +91,7 @@ func MarkWaiting(stack *v1.Stack, message string) {
 // MarkSuspended marks a suspended Stack. If it was suspended before its run could start, the
 // conditions say so; otherwise they are those of the last run.
 func MarkSuspended(stack *v1.Stack) {
-	MarkHandled(stack)
+	markHandled(stack)
 	if reasonOf(stack, meta.ReconcilingCondition) != meta.ProgressingReason {
 		return
 	}
@@ -102,17 +102,17 @@ func MarkSuspended(stack *v1.Stack) {
 // MarkUnchanged marks a Stack whose last run was of the current inputs, which may be at
 // another revision.
 func MarkUnchanged(stack *v1.Stack, isPreview bool, revision, originRevision string) {
-	MarkHandled(stack)
+	markHandled(stack)
 	stack.Status.LastAttemptedRevision = revision
 	if isPreview {
-		MarkPreviewed(stack, previewedAt(revision, LastRun(stack).Message))
+		markPreviewed(stack, previewedAt(revision, LastRun(stack).Message))
 		return
 	}
-	MarkInSync(stack, revision, originRevision)
+	markInSync(stack, revision, originRevision)
 }
 
-// MarkInSync marks a Stack whose inputs are applied at the revision.
-func MarkInSync(stack *v1.Stack, revision, originRevision string) {
+// markInSync marks a Stack whose inputs are applied at the revision.
+func markInSync(stack *v1.Stack, revision, originRevision string) {
 	stack.Status.LastAppliedRevision = revision
 	stack.Status.LastAppliedOriginRevision = originRevision
 	stack.Status.ObservedGeneration = stack.Generation
@@ -121,9 +121,9 @@ func MarkInSync(stack *v1.Stack, revision, originRevision string) {
 	markReady(stack, metav1.ConditionTrue, meta.ReconciliationSucceededReason, appliedText(stack, revision))
 }
 
-// MarkPreviewed marks a Stack whose inputs were previewed. The message is the result of
+// markPreviewed marks a Stack whose inputs were previewed. The message is the result of
 // the last preview; the applied revision stays what it was.
-func MarkPreviewed(stack *v1.Stack, message string) {
+func markPreviewed(stack *v1.Stack, message string) {
 	stack.Status.ObservedGeneration = stack.Generation
 	deleteCondition(stack, meta.ReconcilingCondition)
 	deleteCondition(stack, meta.StalledCondition)

@@ -15,14 +15,14 @@ import (
 func MarkGitKept(stack *v1.Stack, name string) {
 	if stack.Status.GitRepository != name {
 		stack.Status.GitRepository = name
-		MarkEdited(stack, fmt.Sprintf("Created or updated GitRepository %s/%s for spec.projectRepo", stack.Namespace, name))
+		markEdited(stack, fmt.Sprintf("Created or updated GitRepository %s/%s for spec.projectRepo", stack.Namespace, name))
 	}
 }
 
 // MarkGitDeleted records that there is no GitRepository any more.
 func MarkGitDeleted(stack *v1.Stack) {
 	stack.Status.GitRepository = ""
-	MarkEdited(stack, "Released the GitRepository, which spec.projectRepo no longer needs")
+	markEdited(stack, "Released the GitRepository, which spec.projectRepo no longer needs")
 }
 
 // MarkOutputsReleased records that the Secret with outputs that the spec no longer names is
@@ -30,7 +30,7 @@ func MarkGitDeleted(stack *v1.Stack) {
 func MarkOutputsReleased(stack *v1.Stack) {
 	name := stack.Status.OutputsSecret.Name
 	stack.Status.OutputsSecret = nil
-	MarkEdited(stack, fmt.Sprintf("Released Secret %s, which spec.writeOutputsToSecret no longer names", name))
+	markEdited(stack, fmt.Sprintf("Released Secret %s, which spec.writeOutputsToSecret no longer names", name))
 }
 
 // WithoutOutputsSecret returns a copy of the Stack that knows of no Secret with outputs.

@@ -144,13 +144,13 @@ func OutputsRefused(stack *v1.Stack, message string, secret *corev1.Secret, now 
 	return failed
 }
 
-// MarkApplied marks a Stack whose last update has succeeded. It is Ready only once its
+// markApplied marks a Stack whose last update has succeeded. It is Ready only once its
 // outputs can be read.
-func MarkApplied(stack *v1.Stack, revision, originRevision string) {
+func markApplied(stack *v1.Stack, revision, originRevision string) {
 	told := stack.Status.OutputsSecret
 	switch {
 	case !outputsAwaited(stack):
-		MarkInSync(stack, revision, originRevision)
+		markInSync(stack, revision, originRevision)
 	case told != nil && told.Failure != nil:
 		MarkFailed(stack, v1.OutputsFailedReason, told.Failure.Message)
 	default:
@@ -163,5 +163,5 @@ func MarkApplied(stack *v1.Stack, revision, originRevision string) {
 // nothing, and does not count as the last update.
 func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
 	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
-	markEnded(stack, record, "Read the outputs of revision "+revision, func() { MarkApplied(stack, revision, origin) })
+	markEnded(stack, record, "Read the outputs of revision "+revision, func() { markApplied(stack, revision, origin) })
 }

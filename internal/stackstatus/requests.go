@@ -30,8 +30,8 @@ func ForceRequested(stack *v1.Stack) bool {
 		stack.Annotations[meta.ForceRequestAnnotation] == stack.Annotations[meta.ReconcileRequestAnnotation]
 }
 
-// MarkHandled records the requests as handled.
-func MarkHandled(stack *v1.Stack) {
+// markHandled records the requests as handled.
+func markHandled(stack *v1.Stack) {
 	record(stack, meta.ReconcileRequestAnnotation, &stack.Status.LastHandledReconcileAt)
 	record(stack, meta.ForceRequestAnnotation, &stack.Status.LastHandledForceAt)
 	record(stack, v1.ReconcileRequestAnnotation, &stack.Status.ObservedReconcileRequest)
@@ -48,7 +48,7 @@ func AcknowledgeRequests(stack *v1.Stack) {
 	if ForceRequested(stack) {
 		stack.Status.RefreshPending = true
 	}
-	MarkHandled(stack)
+	markHandled(stack)
 }
 
 // IsOpenRequest reports whether the annotation has a value other than the handled one.

@@ -44,7 +44,7 @@ func TestARequestIsAnUnhandledValue(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(Requested(test.stack)).To(Equal(test.requested))
 			g.Expect(ForceRequested(test.stack)).To(Equal(test.forced))
-			MarkHandled(test.stack)
+			markHandled(test.stack)
 			g.Expect(Requested(test.stack)).To(BeFalse(), "each value counts once")
 			g.Expect(ForceRequested(test.stack)).To(BeFalse(), "each value counts once")
 			for _, kept := range []string{test.stack.Status.LastHandledReconcileAt, test.stack.Status.LastHandledForceAt, test.stack.Status.ObservedReconcileRequest} {
@@ -54,12 +54,12 @@ func TestARequestIsAnUnhandledValue(t *testing.T) {
 	}
 	g := NewWithT(t)
 	stack := annotated(force, "1")
-	MarkHandled(stack)
+	markHandled(stack)
 	stack.Annotations[at] = "1"
 	g.Expect(ForceRequested(stack)).To(BeFalse(), "as in Flux, a force that came without its request is over")
 	g.Expect(Requested(stack)).To(BeTrue())
 	long := annotated(at, strings.Repeat("x", maxToken+1)+"1")
-	MarkHandled(long)
+	markHandled(long)
 	long.Annotations[at] = strings.Repeat("x", maxToken+1) + "2"
 	g.Expect(Requested(long)).To(BeTrue(), "long values are told apart")
 }

@@ -230,7 +230,7 @@ func TestWhatAPodHasDoneIsCountedHoweverItEnds(t *testing.T) {
 	g.Expect(stack.Status.Resources.Total).To(BeEquivalentTo(3))
 }
 
-func TestLoseRunRunsTheInputsAgain(t *testing.T) {
+func TestAnInterruptedRunRunsItsInputsAgain(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackWithRun(v1.OperationUpdate)
 	stack.Status.LastAttemptedDigest = "sha256:inputs"

@@ -112,14 +112,14 @@ type Inputs struct {
 // MarkTakenOver sets the status as if this controller had applied the inputs, except for
 // what only a run can tell: the backend in which the stack was found.
 func MarkTakenOver(stack *v1.Stack, applied Inputs) {
-	MarkHandled(stack)
+	markHandled(stack)
 	must := MustExist(stack)
 	stack.Status.LastAttemptedRevision = applied.Revision
 	stack.Status.LastAttemptedDigest = applied.Digest
 	stack.Status.LastAppliedDigest = applied.Digest
 	recordKnownProject(stack, applied.Project)
 	stack.Status.ProjectInfo.UpdatedElsewhere = must
-	MarkInSync(stack, applied.Revision, applied.OriginRevision)
+	markInSync(stack, applied.Revision, applied.OriginRevision)
 }
 
 // recordKnownProject keeps what is known of the project, so that the stack can be destroyed
@@ -139,9 +139,9 @@ func recordKnownProject(stack *v1.Stack, project run.Project) {
 	}
 }
 
-// IsTakenOver reports that the Pulumi operator applied what is applied: no run of this
+// isTakenOver reports that the Pulumi operator applied what is applied: no run of this
 // controller has ended since.
-func IsTakenOver(stack *v1.Stack) bool {
+func isTakenOver(stack *v1.Stack) bool {
 	return stack.Status.LastAppliedDigest != "" && stack.Status.LastUpdate != nil && len(stack.Status.History) == 0
 }
 
@@ -150,7 +150,7 @@ func appliedText(stack *v1.Stack, revision string) string {
 	text := fmt.Sprintf("Applied revision: %s", revision)
 	last := LastRun(stack)
 	switch {
-	case IsTakenOver(stack):
+	case isTakenOver(stack):
 		text += " (by the Pulumi operator; taken over without a run, because nothing has changed since)"
 	case last != nil && last.Operation == v1.OperationUpdate && last.State == v1.UpdateSucceeded && last.Message != "":
 		text += ". Warning: " + last.Message
