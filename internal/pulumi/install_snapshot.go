@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 )
@@ -89,6 +90,12 @@ func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapsho
 	names, err := after.Since(before)
 	if err != nil {
 		return err
+	}
+	for _, name := range names {
+		if _, isOfSource := before[name]; isOfSource && !isManifest(name) && !strings.Contains("/"+name, "/node_modules/") {
+			// A later commit with the same manifests may have another version of it.
+			return fmt.Errorf("%w: the installation changed %s of the source", snapshot.ErrUnfit, name)
+		}
 	}
 	// Poetry has virtual environments in the home directory, unless told otherwise, and pip without one installs there.
 	if s.needs.runtime == "python" && !slices.ContainsFunc(names, func(name string) bool { return path.Base(name) == "pyvenv.cfg" }) {

@@ -27,3 +27,20 @@ func TestOnlyWhatTheWorkspaceHasOfPythonIsKept(t *testing.T) {
 	g.Expect(s.keepDependencies(id, root, snapshot.Listing{})).To(Succeed())
 	g.Expect(store.Restore(t.Context(), id, root)).To(BeTrue())
 }
+
+func TestWhatChangesTheSourceIsNotKept(t *testing.T) {
+	g := NewWithT(t)
+	store := snapshot.New(t.TempDir(), 1<<20)
+	s := &session{driver: &Driver{Snapshots: store}, prepared: &prepared{needs: needs{runtime: "nodejs"}}}
+	id := snapshot.ID{Namespace: "apps"}
+	root, err := os.OpenRoot(t.TempDir())
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = root.Close() }()
+	writeTree(t, root.Name(), map[string]string{"index.ts": "1", "package-lock.json": "1", "node_modules/a/index.js": "1"})
+	before, err := snapshot.List(root)
+	g.Expect(err).NotTo(HaveOccurred())
+	writeTree(t, root.Name(), map[string]string{"package-lock.json": "updated", "node_modules/a/index.js": "updated"})
+	g.Expect(s.keepDependencies(id, root, before)).To(Succeed())
+	writeTree(t, root.Name(), map[string]string{"index.ts": "rewritten"})
+	g.Expect(s.keepDependencies(id, root, before)).To(MatchError(snapshot.ErrUnfit))
+}
