@@ -57,7 +57,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Fprintln(notes, "first", info.ModTime().Round(time.Second).Unix(), version, os.Getenv("GOMODCACHE")+os.Getenv("GOCACHE"))
+	fmt.Fprintln(notes, "first", info.ModTime().Truncate(time.Second).Unix(), version, os.Getenv("GOMODCACHE")+os.Getenv("GOCACHE"))
 	if err := notes.Close(); err != nil {
 		panic(err)
 	}
