@@ -27,6 +27,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
@@ -99,19 +100,20 @@ func assemble(ctx context.Context, c Config, data *dataDir) (*parts, error) {
 		Holder:       here,
 		Holders:      holders{holder.Prover{Here: here, Reader: b.manager.GetAPIReader()}, data},
 
-		Sources:              source.Resolver{Client: b.manager.GetClient(), NoCrossNamespaceRefs: c.NoCrossNamespaceRefs},
-		CheckProgram:         check.Check,
-		Accounts:             accounts,
-		NoCrossNamespaceRefs: c.NoCrossNamespaceRefs,
-		ControllerRefs:       controllerRefs(c),
-		RefuseLocalPrograms:  !c.AllowPreviewPrograms,
-		Jitter:               jittered(c.Interval.Percentage),
-		Now:                  time.Now,
-
-		DefaultServiceAccount:      c.DefaultServiceAccount,
-		AdditiveCELDependencyCheck: c.AdditiveCELDependencyCheck,
-		PartialCache:               c.watchesPart(),
-		RequeueDependency:          c.RequeueDependency,
+		Sources:      source.Resolver{Client: b.manager.GetClient(), NoCrossNamespaceRefs: c.NoCrossNamespaceRefs},
+		CheckProgram: check.Check,
+		Accounts:     accounts,
+		Jitter:       jittered(c.Interval.Percentage),
+		Now:          time.Now,
+		Options: observe.Options{
+			NoCrossNamespaceRefs:       c.NoCrossNamespaceRefs,
+			ControllerRefs:             controllerRefs(c),
+			RefuseLocalPrograms:        !c.AllowPreviewPrograms,
+			DefaultServiceAccount:      c.DefaultServiceAccount,
+			AdditiveCELDependencyCheck: c.AdditiveCELDependencyCheck,
+			PartialCache:               c.watchesPart(),
+			RequeueDependency:          c.RequeueDependency,
+		},
 	}
 	if err := b.addReconcilers(ctx, stacks); err != nil {
 		return nil, err

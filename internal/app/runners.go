@@ -127,8 +127,8 @@ func (b base) sweep(ctx context.Context, onDisk *local.Runner) error {
 		return err
 	}
 	if err := onDisk.Sweep(func(id string) bool { return inUse[id] }); err != nil {
-		// The next start tries again. What is wrong with the disk is told by the
-		// Stacks whose runs it keeps from starting.
+		// The next start tries again. The Stacks whose runs cannot start say what is wrong
+		// with the disk.
 		ctrl.Log.Error(err, "what earlier processes left cannot be removed")
 	}
 	return nil

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bounded keeps what comes from elsewhere small: texts before they become part of
-// a message, and values in compressed JSON, which it reads back even if somebody else may
+// a message, and values in compressed JSON, which it reads back even if others may
 // have written it. It checks bounds before it decodes anything: a few KiB can unpack to
 // gigabytes. It must not know what the texts say, as their secrets are masked before, nor
 // what the values are or where they are stored.

@@ -29,6 +29,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/failure"
@@ -178,7 +179,7 @@ func startController(plane *controlplane.ControlPlane, of string, changes ...fun
 	runner := &promptRunner{inner: newTestRunner(), waker: &Waker{}, now: clock}
 	reconciler := &StackReconciler{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Runner: runner,
-		Holder: v1.RunHolder{Host: "pod-1", Instance: "a"}, Holders: &prover{}, NoCrossNamespaceRefs: true,
+		Holder: v1.RunHolder{Host: "pod-1", Instance: "a"}, Holders: &prover{}, Options: observe.Options{NoCrossNamespaceRefs: true},
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: clock,
 		CheckProgram: check.Check,
 	}

@@ -18,14 +18,10 @@ func (r *StackReconciler) observer() *observe.Observer {
 		Cached: r.Client, APIReader: r.APIReader, Runner: r.Runner, Holder: r.Holder, Holders: r.Holders,
 		Sources: r.Sources, WatchSource: r.watches.ensure, Programs: r.checks, CheckProgram: r.CheckProgram,
 		Expressions: r.expressions, Results: r.results, InventoryRetryAt: r.unwritten.RetryAt, Now: r.Now,
-		Options: observe.Options{
-			Jobs: r.Jobs != nil, NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, ControllerRefs: r.ControllerRefs,
-			RefuseLocalPrograms: r.RefuseLocalPrograms, DefaultServiceAccount: r.DefaultServiceAccount,
-			AdditiveCELDependencyCheck: r.AdditiveCELDependencyCheck, PartialCache: r.PartialCache, RequeueDependency: r.RequeueDependency,
-		},
+		Options: r.Options,
 	}
 	if r.Jobs != nil {
-		o.NamespaceEnds = r.Jobs.NamespaceEnds
+		o.Options.Jobs, o.NamespaceEnds = true, r.Jobs.NamespaceEnds
 	}
 	return o
 }

@@ -32,8 +32,8 @@ func secretKeys(stack *v1.Stack) []string {
 
 // deleteFormerOutputs deletes a Secret that was written and that the spec no longer names.
 func (r *StackReconciler) deleteFormerOutputs(ctx context.Context, stack *v1.Stack) error {
-	told := stack.Status.OutputsSecret
-	if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
+	recorded := stack.Status.OutputsSecret
+	if err := r.deleteOrLeave(ctx, stack, recorded.Name); err != nil {
 		return err
 	}
 	return r.patchStatus(ctx, stack, func() { stackstatus.MarkOutputsReleased(stack) })
@@ -44,8 +44,8 @@ func (r *StackReconciler) deleteFormerOutputs(ctx context.Context, stack *v1.Sta
 // owner.
 func (r *StackReconciler) releaseOutputs(ctx context.Context, stack *v1.Stack) error {
 	names := map[string]bool{}
-	if told := stack.Status.OutputsSecret; told != nil {
-		names[told.Name] = true
+	if recorded := stack.Status.OutputsSecret; recorded != nil {
+		names[recorded.Name] = true
 	}
 	if to := stack.Spec.WriteOutputsToSecret; to != nil {
 		names[to.Name] = true // it may have been written without the status
@@ -91,9 +91,9 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	now time.Time,
 ) (*v1.OutputsSecretStatus, error) {
 	to := stack.Spec.WriteOutputsToSecret
-	if told := stack.Status.OutputsSecret; told != nil && told.Name != to.Name {
+	if recorded := stack.Status.OutputsSecret; recorded != nil && recorded.Name != to.Name {
 		// Renamed in mid-run: nothing would know of the old Secret any more.
-		if err := r.deleteOrLeave(ctx, stack, told.Name); err != nil {
+		if err := r.deleteOrLeave(ctx, stack, recorded.Name); err != nil {
 			return nil, err
 		}
 		stack = stackstatus.WithoutOutputsSecret(stack)
@@ -115,15 +115,15 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 // announceOutputs announces what became of the outputs, except that the update itself
 // wrote them, which is no news.
 func (r *StackReconciler) announceOutputs(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, before *v1.OutputsSecretStatus) {
-	told := stack.Status.OutputsSecret
+	recorded := stack.Status.OutputsSecret
 	switch {
-	case told == nil || equality.Semantic.DeepEqual(told, before):
-	case told.Failure != nil:
-		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.OutputsFailedReason, Message: told.Failure.Message,
+	case recorded == nil || equality.Semantic.DeepEqual(recorded, before):
+	case recorded.Failure != nil:
+		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.OutputsFailedReason, Message: recorded.Failure.Message,
 			Revision: record.Revision, OriginRevision: record.OriginRevision})
-	case !run.KindOfRecord(record).Reconciles && told.Digest != "":
+	case !run.KindOfRecord(record).Reconciles && recorded.Digest != "":
 		r.announce(ctx, stack, stackstatus.Event{Type: eventv1.EventTypeTrace, Reason: meta.ReconciliationSucceededReason,
-			Message:  fmt.Sprintf("Wrote the outputs to Secret %s/%s", stack.Namespace, told.Name),
+			Message:  fmt.Sprintf("Wrote the outputs to Secret %s/%s", stack.Namespace, recorded.Name),
 			Revision: record.Revision, OriginRevision: record.OriginRevision})
 	}
 }

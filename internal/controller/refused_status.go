@@ -27,9 +27,9 @@ func (r *StackReconciler) writeResult(ctx context.Context, stack *v1.Stack, resu
 		return stackstatus.WithoutReason(result, record.StartedAt.Time, r.Now())
 	}
 	andProject := func(result *run.Result, why error) *run.Result {
-		told := onlyOwn(result, why)
-		told.Project = result.Project // by which a stack that is missing later is known to be lost
-		return told
+		reduced := onlyOwn(result, why)
+		reduced.Project = result.Project // by which a stack that is missing later is known to be lost
+		return reduced
 	}
 	err := r.patchStatus(ctx, stack, func() { take(result) })
 	var why error
@@ -38,29 +38,29 @@ func (r *StackReconciler) writeResult(ctx context.Context, stack *v1.Stack, resu
 			break
 		}
 		why = err
-		told := less(result, err)
+		reduced := less(result, err)
 		stack.Status = *before.DeepCopy()
 		err = r.patchStatus(ctx, stack, func() {
-			take(told)
-			stackstatus.RecordLeftOut(stack, &record, result, told)
+			take(reduced)
+			stackstatus.RecordLeftOut(stack, &record, result, reduced)
 		})
-		if err == nil && told.Message != result.Message {
-			r.announceLeftOut(ctx, stack, &record, result, told, why)
+		if err == nil && reduced.Message != result.Message {
+			r.announceLeftOut(ctx, stack, &record, result, reduced, why)
 		}
 		if err == nil {
-			return told, nil
+			return reduced, nil
 		}
 	}
 	return result, err
 }
 
 // announceLeftOut announces what was left out, and logs what is recorded nowhere else.
-func (r *StackReconciler) announceLeftOut(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result, told *run.Result, why error) {
+func (r *StackReconciler) announceLeftOut(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result, reduced *run.Result, why error) {
 	log := ctrl.LoggerFrom(ctx)
 	log.Error(why, "the result of a run is missing in the status", "run", record.ID, "message", result.Message)
-	for _, urn := range result.UnknownCreates[len(told.UnknownCreates):] {
+	for _, urn := range result.UnknownCreates[len(reduced.UnknownCreates):] {
 		log.Info("a creation of unknown outcome is missing in the status", "run", record.ID, "urn", urn)
 	}
-	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: stackstatus.StatusRefusedReason, Message: told.Message,
+	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: stackstatus.StatusRefusedReason, Message: reduced.Message,
 		Revision: record.Revision, OriginRevision: record.OriginRevision})
 }

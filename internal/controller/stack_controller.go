@@ -19,7 +19,6 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
-	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/publish"
@@ -72,25 +71,9 @@ type StackReconciler struct {
 	CheckProgram observe.ProgramCheck
 	// Accounts checks the service account of a run before it starts. Nil checks nothing.
 	Accounts AccountChecker
-	// NoCrossNamespaceRefs denies references to other namespaces.
-	NoCrossNamespaceRefs bool
-	// ControllerRefs is the controller's own environment and files, which references of
-	// type Env and FS read. Nil denies them.
-	ControllerRefs *inputs.Controller
-	// RefuseLocalPrograms refuses previews of local programs.
-	RefuseLocalPrograms bool
-	// DefaultServiceAccount is the service account of Stacks that name none. If it is
-	// empty too, their programs have no access to the cluster.
-	DefaultServiceAccount string
-	// AdditiveCELDependencyCheck makes a readyExpr add to the built-in dependency check
-	// instead of replacing it.
-	AdditiveCELDependencyCheck bool
-	// PartialCache says that the cache lacks some of the Stacks that others may refer to,
-	// as in a shard.
-	PartialCache bool
-	// RequeueDependency is how often to check Stacks that are not in the cache, whose
-	// changes trigger no event.
-	RequeueDependency time.Duration
+	// Options are the flags that make a difference to what is observed. Whether runs are Jobs
+	// is known by Jobs above.
+	observe.Options
 	// Jitter spreads intervals.
 	Jitter func(time.Duration) time.Duration
 	// Now is the clock.

@@ -275,14 +275,14 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		}).Build()
 	w.StackReconciler = &StackReconciler{
 		Client: api, APIReader: api, Events: w.events, Runner: w.runner,
-		Holder:               v1.RunHolder{Host: "pod-1", Instance: "a"},
-		Holders:              w.others,
-		NoCrossNamespaceRefs: true,
-		Jitter:               func(d time.Duration) time.Duration { return d },
-		Now:                  func() time.Time { return started },
-		CheckProgram:         check.Check,
-		expressions:          dependency.NewExpressions(maxExpressions),
-		checks:               observe.ProgramCheck(check.Check),
+		Holder:       v1.RunHolder{Host: "pod-1", Instance: "a"},
+		Holders:      w.others,
+		Options:      observe.Options{NoCrossNamespaceRefs: true},
+		Jitter:       func(d time.Duration) time.Duration { return d },
+		Now:          func() time.Time { return started },
+		CheckProgram: check.Check,
+		expressions:  dependency.NewExpressions(maxExpressions),
+		checks:       observe.ProgramCheck(check.Check),
 	}
 	return w
 }

@@ -135,18 +135,18 @@ func BackendOf(r run.Run) string {
 }
 
 // IsHidden tells whether a result of BackendOf does not name the backend.
-func IsHidden(told string) bool { return strings.Contains(told, hiddenSign) }
+func IsHidden(recorded string) bool { return strings.Contains(recorded, hiddenSign) }
 
 // IsOtherBackend tells whether an earlier result of BackendOf is certainly for another
 // backend than that of the run, whether or not a Secret names the backend now or did then.
 // It cannot be known if another Secret names it now, or the same that was made again. If none
 // does, it counts as another one: the Secret can name it again.
-func IsOtherBackend(r run.Run, told string) bool {
+func IsOtherBackend(r run.Run, recorded string) bool {
 	public := PublicBackend(r.Backend)
 	hidden, sign := hiddenBackend(public, r.BackendKey), "-"+signOf(r.BackendKey)
-	if told == public || told == hidden || told == strings.TrimSuffix(hidden, sign) { // as earlier builds wrote it
+	if recorded == public || recorded == hidden || recorded == strings.TrimSuffix(hidden, sign) { // as earlier builds wrote it
 		return false
 	}
-	_, digest, isHidden := strings.Cut(told, hiddenSign)
+	_, digest, isHidden := strings.Cut(recorded, hiddenSign)
 	return !isHidden || r.BackendKey == "" || strings.HasSuffix(digest, sign)
 }

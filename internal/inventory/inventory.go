@@ -52,23 +52,23 @@ type List struct {
 func (l List) Count() int { return len(l.Resources) + l.LeftOut }
 
 // Merge merges what a run reports into the previous list, which may be nil.
-func Merge(before *List, told run.Inventory) List {
-	if told.Complete {
-		return List{Resources: sorted(told.Resources), LeftOut: told.LeftOut, WithoutIDs: told.WithoutIDs}
+func Merge(before *List, reported run.Inventory) List {
+	if reported.Complete {
+		return List{Resources: sorted(reported.Resources), LeftOut: reported.LeftOut, WithoutIDs: reported.WithoutIDs}
 	}
-	merged := List{Incomplete: true, LeftOut: told.LeftOut, WithoutIDs: told.WithoutIDs}
+	merged := List{Incomplete: true, LeftOut: reported.LeftOut, WithoutIDs: reported.WithoutIDs}
 	byURN := map[string]run.Resource{}
 	if before != nil {
-		merged.Incomplete = before.Incomplete || told.Missed
+		merged.Incomplete = before.Incomplete || reported.Missed
 		merged.LeftOut, merged.WithoutIDs = max(merged.LeftOut, before.LeftOut), merged.WithoutIDs || before.WithoutIDs
 		for _, known := range before.Resources {
 			byURN[known.URN] = known
 		}
 	}
-	for _, urn := range told.Gone {
+	for _, urn := range reported.Gone {
 		delete(byURN, urn)
 	}
-	for _, seen := range told.Resources {
+	for _, seen := range reported.Resources {
 		byURN[seen.URN] = seen
 	}
 	for _, known := range byURN {

@@ -138,7 +138,7 @@ func (o *Observer) resolvePartly(ctx context.Context, stack *v1.Stack, program P
 			return nil, missing
 		}
 		var denied *deniedToReaderError
-		if !errors.As(err, &denied) { // that is told already
+		if !errors.As(err, &denied) { // that was shown already
 			missing = append(missing, err.Error())
 		}
 	}

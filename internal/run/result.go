@@ -30,7 +30,7 @@ type Changes struct {
 }
 
 // Found is what a run has found out about its stack. Whoever recovers from it has to know
-// this, so that it is told before the run changes anything, not with the Result.
+// this, so that it is reported before the run changes anything, not with the Result.
 type Found struct {
 	// Project and Backend of the stack, as in the Result. They are empty as long as they are
 	// those that were known before.

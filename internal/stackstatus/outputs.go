@@ -25,8 +25,8 @@ func WritesOutputs(stack *v1.Stack) bool {
 
 // hasFormerOutputs reports whether the outputs are in a Secret that the spec no longer names.
 func hasFormerOutputs(stack *v1.Stack) bool {
-	told, to := stack.Status.OutputsSecret, stack.Spec.WriteOutputsToSecret
-	return told != nil && (to == nil || to.Name != told.Name)
+	recorded, to := stack.Status.OutputsSecret, stack.Spec.WriteOutputsToSecret
+	return recorded != nil && (to == nil || to.Name != recorded.Name)
 }
 
 // ObserveOutputs reports whether the Secret, which may be nil, is up to date.
@@ -44,10 +44,10 @@ func ObserveOutputs(stack *v1.Stack, secret *corev1.Secret) (decide.Outputs, err
 		}
 		seen.Stale = !written
 	}
-	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && stands(told.Failure, stack, secret) {
-		seen.Fault = told.Failure.Message
-		if told.Failure.RetryAt != nil {
-			seen.RetryAt = told.Failure.RetryAt.Time
+	if recorded := stack.Status.OutputsSecret; recorded != nil && recorded.Failure != nil && stands(recorded.Failure, stack, secret) {
+		seen.Fault = recorded.Failure.Message
+		if recorded.Failure.RetryAt != nil {
+			seen.RetryAt = recorded.Failure.RetryAt.Time
 		}
 	}
 	return seen, nil
@@ -71,18 +71,18 @@ func foreignMessage(secret *corev1.Secret) string {
 // isWritten reports whether the Secret has what was last written to it, and that is what
 // the spec asks for. Additional labels and annotations do no harm.
 func isWritten(stack *v1.Stack, secret *corev1.Secret) (bool, error) {
-	want, told := stack.Spec.WriteOutputsToSecret, stack.Status.OutputsSecret
-	if told == nil || told.Name != want.Name || told.Digest == "" {
+	want, recorded := stack.Spec.WriteOutputsToSecret, stack.Status.OutputsSecret
+	if recorded == nil || recorded.Name != want.Name || recorded.Digest == "" {
 		return false, nil
 	}
 	digest, err := outputs.Digest(secret, *want)
-	return digest == told.Digest && outputs.IsLabelled(secret, *want), err
+	return digest == recorded.Digest && outputs.IsLabelled(secret, *want), err
 }
 
 // outputsAwaited reports that the outputs of the last update are not in their Secret yet.
 func outputsAwaited(stack *v1.Stack) bool {
-	told := stack.Status.OutputsSecret
-	return WritesOutputs(stack) && (told == nil || told.Digest == "" || told.Failure != nil)
+	recorded := stack.Status.OutputsSecret
+	return WritesOutputs(stack) && (recorded == nil || recorded.Digest == "" || recorded.Failure != nil)
 }
 
 // ReturnsOutputs reports whether the outputs of the run belong in the Secret.
@@ -106,8 +106,8 @@ func OutputsUnwritten(stack *v1.Stack, record *v1.RunStatus, result *run.Result)
 // exists has those of an earlier update.
 func OutputsUnread(stack *v1.Stack) *v1.OutputsSecretStatus {
 	name := stack.Spec.WriteOutputsToSecret.Name
-	if told := stack.Status.OutputsSecret; told != nil {
-		name = cmp.Or(told.Name, name)
+	if recorded := stack.Status.OutputsSecret; recorded != nil {
+		name = cmp.Or(recorded.Name, name)
 	}
 	return &v1.OutputsSecretStatus{Name: name}
 }
@@ -126,8 +126,8 @@ func OutputsFailed(stack *v1.Stack, message string, generation int64, retryAt ti
 // outputsUnreadable is the status when the outputs could not be read.
 func outputsUnreadable(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.OutputsSecretStatus {
 	failures := int64(1)
-	if told := stack.Status.OutputsSecret; told != nil && told.Failure != nil && told.Failure.Generation == record.Generation {
-		failures += told.Failure.Failures
+	if recorded := stack.Status.OutputsSecret; recorded != nil && recorded.Failure != nil && recorded.Failure.Generation == record.Generation {
+		failures += recorded.Failure.Failures
 	}
 	wait := decide.OutputsRetry(result.Outcome, failures, stack.GetRetryInterval())
 	failed := OutputsFailed(stack, cmp.Or(result.Message, string(result.Outcome)), record.Generation, result.EndedAt.Add(wait))
@@ -147,12 +147,12 @@ func OutputsRefused(stack *v1.Stack, message string, secret *corev1.Secret, now 
 // markApplied marks a Stack whose last update has succeeded. It is Ready only once its
 // outputs can be read.
 func markApplied(stack *v1.Stack, revision, originRevision string) {
-	told := stack.Status.OutputsSecret
+	recorded := stack.Status.OutputsSecret
 	switch {
 	case !outputsAwaited(stack):
 		markInSync(stack, revision, originRevision)
-	case told != nil && told.Failure != nil:
-		MarkFailed(stack, v1.OutputsFailedReason, told.Failure.Message)
+	case recorded != nil && recorded.Failure != nil:
+		MarkFailed(stack, v1.OutputsFailedReason, recorded.Failure.Message)
 	default:
 		MarkWaiting(stack, fmt.Sprintf("Applied revision %s; its outputs are not yet written to Secret %s",
 			revision, stack.Spec.WriteOutputsToSecret.Name))

@@ -56,7 +56,7 @@ func PreviewAfter(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1
 
 // failPreview records a preview whose end nobody saw. It has changed nothing.
 func failPreview(stack *v1.Stack, message string, now time.Time) {
-	if told := stack.Status.Preview; told != nil {
-		told.State, told.Message, told.EndedAt = v1.UpdateFailed, message, &metav1.Time{Time: now}
+	if recorded := stack.Status.Preview; recorded != nil {
+		recorded.State, recorded.Message, recorded.EndedAt = v1.UpdateFailed, message, &metav1.Time{Time: now}
 	}
 }

@@ -30,15 +30,15 @@ func MarkProgress(stack *v1.Stack, progress run.Progress, now time.Time) {
 // IsProgressReported reports whether the status has the progress of the run, and what it
 // waits for now, if anything.
 func IsProgressReported(record *v1.RunStatus, progress run.Progress) bool {
-	told := record.Progress
+	recorded := record.Progress
 	switch {
 	case !run.KindOfRecord(record).InConditions:
 		return true
 	case record.Cancel != "":
 		// They say that it is being cancelled, and what delays that.
-		return waitingFor(progress.Waiting) == "" || told != nil && told.WaitingFor == waitingFor(progress.Waiting)
+		return waitingFor(progress.Waiting) == "" || recorded != nil && recorded.WaitingFor == waitingFor(progress.Waiting)
 	}
-	return told != nil && told.WaitingFor == waitingFor(progress.Waiting)
+	return recorded != nil && recorded.WaitingFor == waitingFor(progress.Waiting)
 }
 
 // ProgressReportedAfter returns how long the run had taken when its progress was last written, or

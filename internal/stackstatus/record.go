@@ -37,8 +37,8 @@ func RecordRun(stack *v1.Stack, record v1.RunStatus) {
 	if mayHaveResources {
 		// That update may have created resources, which are now ours to destroy.
 		info := &v1.ProjectInfo{}
-		if told := stack.Status.ProjectInfo; told != nil {
-			info = told
+		if recorded := stack.Status.ProjectInfo; recorded != nil {
+			info = recorded
 		}
 		info.UpdatedElsewhere = true
 		stack.Status.ProjectInfo = info
@@ -128,10 +128,10 @@ func addInterrupted(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
 	backend := ""
-	if told, info := record.ProjectInfo, stack.Status.ProjectInfo; told != nil {
-		backend = told.Backend
+	if recorded, info := record.ProjectInfo, stack.Status.ProjectInfo; recorded != nil {
+		backend = recorded.Backend
 		if info.Name == "" {
-			info.Name, info.Runtime = told.Name, told.Runtime
+			info.Name, info.Runtime = recorded.Name, recorded.Runtime
 		}
 	}
 	noted := append(stack.Status.Interrupted, v1.InterruptedRun{

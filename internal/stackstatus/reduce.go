@@ -68,12 +68,12 @@ func WithoutReason(result *run.Result, began, now time.Time) *run.Result {
 
 // RecordLeftOut sets the message of a run that succeeded, which otherwise has none. That a
 // run has found its stack is never left out: there may be something to destroy (NeverRan).
-func RecordLeftOut(stack *v1.Stack, record *v1.RunStatus, result, told *run.Result) {
+func RecordLeftOut(stack *v1.Stack, record *v1.RunStatus, result, reduced *run.Result) {
 	if result.Backend != "" && stack.Status.ProjectInfo == nil {
 		stack.Status.ProjectInfo = &v1.ProjectInfo{}
 	}
 	if last := stack.Status.LastRun; last != nil && last.ID == record.ID && last.Message == "" {
-		last.Message, stack.Status.LastUpdate.Message = told.Message, told.Message
+		last.Message, stack.Status.LastUpdate.Message = reduced.Message, reduced.Message
 	}
 }
 

@@ -31,7 +31,7 @@ type Follower struct {
 // time to time, and may be away for a while after the first one: Follow then goes on with
 // what has changed since.
 func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, follower Follower, options ...client.ListOption) error {
-	known, watched, lost := told{}, false, false
+	known, watched, lost := versions{}, false, false
 	var refused time.Time // the start of refusals after a lost watch
 	for ctx.Err() == nil {
 		watcher, err := api.Watch(ctx, list, options...)
@@ -70,13 +70,13 @@ func isRefusal(err error) bool {
 
 // isWatchLost reports whether the watch can be resumed. An error of Tell cannot.
 func isWatchLost(err error) bool {
-	var told *tellError
-	return !errors.As(err, &told) && IsPassing(err)
+	var failed *passError
+	return !errors.As(err, &failed) && IsPassing(err)
 }
 
-type tellError struct{ error }
+type passError struct{ error }
 
-func (e *tellError) Unwrap() error { return e.error }
+func (e *passError) Unwrap() error { return e.error }
 
 func pause(ctx context.Context, length time.Duration) {
 	select {
@@ -85,12 +85,12 @@ func pause(ctx context.Context, length time.Duration) {
 	}
 }
 
-// told maps each object to the last version that was passed on. Each watch begins with
+// versions maps each object to the last version that was passed on. Each watch begins with
 // all objects there are, in no order, so no version says what is still to come after it.
-type told map[types.UID]string
+type versions map[types.UID]string
 
 // has reports whether this version of the object, or a later one, was passed on.
-func (t told) has(object client.Object) bool {
+func (t versions) has(object client.Object) bool {
 	version, ok := t[object.GetUID()]
 	if !ok {
 		return false
@@ -101,9 +101,9 @@ func (t told) has(object client.Object) bool {
 
 // drain passes on what is new, and returns what is then known. A watch that ends without
 // an error has shown all objects there are, so it drops all others.
-func drain(watcher watch.Interface, known told, tell func(watch.EventType, client.Object) error) (told, error) {
+func drain(watcher watch.Interface, known versions, pass func(watch.EventType, client.Object) error) (versions, error) {
 	defer watcher.Stop()
-	seen := told{}
+	seen := versions{}
 	for event := range watcher.ResultChan() {
 		switch event.Type {
 		case watch.Error:
@@ -125,8 +125,8 @@ func drain(watcher watch.Interface, known told, tell func(watch.EventType, clien
 			default:
 				seen[id] = object.GetResourceVersion()
 			}
-			if err := tell(event.Type, object); err != nil {
-				return known, &tellError{err}
+			if err := pass(event.Type, object); err != nil {
+				return known, &passError{err}
 			}
 		}
 	}

@@ -72,8 +72,8 @@ func (s *session) programOfProject(file string, text []byte) (map[string]any, er
 	if err := checkMain(file, program); err != nil {
 		return nil, err
 	}
-	for _, told := range []string{"author", "license", "name", "runtime", "template", "website"} {
-		delete(program, told)
+	for _, key := range []string{"author", "license", "name", "runtime", "template", "website"} {
+		delete(program, key)
 	}
 	var left []string
 	for _, setting := range []string{"backend", "options", "stackConfigDir"} {

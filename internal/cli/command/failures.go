@@ -18,13 +18,13 @@ func wasInterrupted(ctx context.Context) bool {
 // tellAll returns a single failure unchanged. It prints several and returns the summary.
 // After an interrupt it prints only what failed before.
 func (s *session) tellAll(ctx context.Context, failures []error, summary string) error {
-	told := failures
+	reported := failures
 	if wasInterrupted(ctx) {
-		told = slices.DeleteFunc(slices.Clone(failures), func(failure error) bool { return errors.Is(failure, context.Canceled) })
+		reported = slices.DeleteFunc(slices.Clone(failures), func(failure error) bool { return errors.Is(failure, context.Canceled) })
 	} else if len(failures) == 1 {
 		return failures[0]
 	}
-	for _, failure := range told {
+	for _, failure := range reported {
 		s.Failuref("%v", failure)
 	}
 	if len(failures) == 0 {

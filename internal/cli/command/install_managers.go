@@ -80,7 +80,7 @@ func managersOf(object *unstructured.Unstructured) string {
 		}
 	}
 	if len(names) == 0 {
-		return "somebody"
+		return "another manager"
 	}
 	slices.Sort(names)
 	return list(names, maxManagers, "manager")

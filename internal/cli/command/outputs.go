@@ -87,39 +87,39 @@ func leftOut(plain map[string][]byte, shown map[string]json.RawMessage) (left []
 // plainOutputs reads the Secret that the controller writes outputs to, with the user's
 // own permissions.
 func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[string][]byte, error) {
-	told := stack.Status.OutputsSecret
+	recorded := stack.Status.OutputsSecret
 	switch {
 	case stack.Spec.WriteOutputsToSecret == nil:
 		return nil, errors.New("cannot show secret outputs: they are only in the Secret of spec.writeOutputsToSecret, which the Stack does not set")
-	case told == nil:
+	case recorded == nil:
 		return nil, fmt.Errorf("the Secret %s/%s of spec.writeOutputsToSecret is not written yet", stack.Namespace, stack.Spec.WriteOutputsToSecret.Name)
 	}
 	// The Secret may still have the outputs of an earlier update.
-	if told.Failure != nil {
-		return nil, fmt.Errorf("the Secret %s/%s does not have the outputs of the last update: %s", stack.Namespace, told.Name, told.Failure.Message)
+	if recorded.Failure != nil {
+		return nil, fmt.Errorf("the Secret %s/%s does not have the outputs of the last update: %s", stack.Namespace, recorded.Name, recorded.Failure.Message)
 	}
-	if told.Digest == "" {
-		return nil, fmt.Errorf("the outputs of the last update are not yet written to Secret %s/%s", stack.Namespace, told.Name)
+	if recorded.Digest == "" {
+		return nil, fmt.Errorf("the outputs of the last update are not yet written to Secret %s/%s", stack.Namespace, recorded.Name)
 	}
 	if !isOfLastRun(stack) {
-		return nil, fmt.Errorf("the last update did not succeed: the Secret %s/%s has the outputs of the last successful one", stack.Namespace, told.Name)
+		return nil, fmt.Errorf("the last update did not succeed: the Secret %s/%s has the outputs of the last successful one", stack.Namespace, recorded.Name)
 	}
 	secret := &corev1.Secret{}
-	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: told.Name}, secret)
+	err := api.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: recorded.Name}, secret)
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil, fmt.Errorf("you are not allowed to read Secret %s/%s with the secret outputs: %w", stack.Namespace, told.Name, err)
+		return nil, fmt.Errorf("you are not allowed to read Secret %s/%s with the secret outputs: %w", stack.Namespace, recorded.Name, err)
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("the Secret %s/%s with the secret outputs does not exist", stack.Namespace, told.Name)
+		return nil, fmt.Errorf("the Secret %s/%s with the secret outputs does not exist", stack.Namespace, recorded.Name)
 	case err != nil:
-		return nil, fmt.Errorf("reading Secret %s/%s: %w", stack.Namespace, told.Name, err)
+		return nil, fmt.Errorf("reading Secret %s/%s: %w", stack.Namespace, recorded.Name, err)
 	case !metav1.IsControlledBy(secret, stack):
-		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, told.Name, stack.Name)
+		return nil, fmt.Errorf("the Secret %s/%s does not belong to Stack %s", stack.Namespace, recorded.Name, stack.Name)
 	case !isAsWritten(stack, secret):
-		return nil, fmt.Errorf("the Secret %s/%s was changed by something other than the controller: %s restores it", stack.Namespace, told.Name, mending(stack))
+		return nil, fmt.Errorf("the Secret %s/%s was changed by something other than the controller: %s restores it", stack.Namespace, recorded.Name, mending(stack))
 	case outputs.Differ(secret.Data, stack.Status.Outputs):
 		return nil, fmt.Errorf("the Secret %s/%s has the outputs of another update than the status: the next successful update writes it",
-			stack.Namespace, told.Name)
+			stack.Namespace, recorded.Name)
 	}
 	return secret.Data, nil
 }

@@ -122,14 +122,14 @@ func isPreviewed(object *unstructured.Unstructured, request string) (bool, error
 }
 
 func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.Stack) error {
-	told := stack.Status.Preview
-	if told.State != v1.UpdateSucceeded {
-		return fmt.Errorf("preview failed: %s", told.Message)
+	recorded := stack.Status.Preview
+	if recorded.State != v1.UpdateSucceeded {
+		return fmt.Errorf("preview failed: %s", recorded.Message)
 	}
-	if told.Message != "" {
-		return errors.New(told.Message)
+	if recorded.Message != "" {
+		return errors.New(recorded.Message)
 	}
-	data, err := ownedData(ctx, api, stack, told.ConfigMap, inventory.StepsKey, told.Digest)
+	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.StepsKey, recorded.Digest)
 	if err != nil {
 		return explainLost(ctx, api, stack, err)
 	}
@@ -147,15 +147,15 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 			}
 		}
 	}
-	left := leftOutOf(told.ResourceChanges, steps)
+	left := leftOutOf(recorded.ResourceChanges, steps)
 	if left > 0 {
 		s.Warningf("%d more are not listed, because there are too many or their properties are too long", left)
 	}
 	if len(steps.Steps)+left == 0 {
-		s.Successf("no changes at revision %s", told.Revision)
+		s.Successf("no changes at revision %s", recorded.Revision)
 		return nil
 	}
-	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", told.Revision, countsOf(told.ResourceChanges))}
+	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", recorded.Revision, countsOf(recorded.ResourceChanges))}
 }
 
 // leftOutOf returns how many changes are not among the steps. An older controller also counts

@@ -35,14 +35,14 @@ func newTree(s *session) *cobra.Command {
 }
 
 func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
-	told := stack.Status.Inventory
-	if told == nil || told.ConfigMap == "" {
-		if told != nil && told.Message != "" {
-			return fmt.Errorf("%s", told.Message)
+	recorded := stack.Status.Inventory
+	if recorded == nil || recorded.ConfigMap == "" {
+		if recorded != nil && recorded.Message != "" {
+			return fmt.Errorf("%s", recorded.Message)
 		}
 		return fmt.Errorf("the resources of Stack %s are not known yet: the next run records them, start one with `%s`", stack.Name, reconcileOf(stack))
 	}
-	data, err := ownedData(ctx, api, stack, told.ConfigMap, inventory.Key, told.Digest)
+	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.Key, recorded.Digest)
 	switch {
 	case errors.Is(err, errGone):
 		return fmt.Errorf("%w: the next run creates it again, start one with `%s`", err, reconcileOf(stack))
@@ -55,8 +55,8 @@ func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, 
 	if err != nil {
 		return err
 	}
-	if told.Message != "" {
-		s.Warningf("%s", told.Message)
+	if recorded.Message != "" {
+		s.Warningf("%s", recorded.Message)
 	}
 	root := treeOf(stack, list.Resources)
 	if output != "" {

@@ -137,12 +137,12 @@ func Running(stack *v1.Stack, now time.Time) string {
 		text += " at revision " + record.Revision
 	}
 	_, message := readiness(stack.Status.Conditions)
-	rest, told := strings.CutPrefix(message, text) // the message of its start
+	rest, isReported := strings.CutPrefix(message, text) // the message of its start
 	text += " for " + elapsed(record.StartedAt.Time, now).Round(time.Second).String()
 	switch progress := record.Progress; {
 	case progress != nil && progress.Message != "":
 		return fmt.Sprintf("%s: %s after %s", text, progress.Message, elapsed(record.StartedAt.Time, progress.LastUpdateTime.Time))
-	case told:
+	case isReported:
 		return text + rest
 	case message != "":
 		return text + ": " + message
@@ -187,11 +187,11 @@ func PreviewWait(object *unstructured.Unstructured) string {
 	if due := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReconcilingCondition); due != nil && due.Reason == meta.ProgressingReason {
 		return ""
 	}
-	asked, told := stack.Annotations[v1.PreviewRequestAnnotation], stack.Status.Preview
-	if asked == "" || told == nil || told.Request != asked || told.Run != "" || told.EndedAt != nil {
+	asked, recorded := stack.Annotations[v1.PreviewRequestAnnotation], stack.Status.Preview
+	if asked == "" || recorded == nil || recorded.Request != asked || recorded.Run != "" || recorded.EndedAt != nil {
 		return ""
 	}
-	return "The preview is queued: " + oneLine(told.Message)
+	return "The preview is queued: " + oneLine(recorded.Message)
 }
 
 // asStack returns nil if the object is not a Stack.
