@@ -133,7 +133,7 @@ func TestARecoveryDoesNotStartWithoutTheAccount(t *testing.T) {
 	g.Expect(w.nextRun().Operation).To(Equal(run.Recover))
 }
 
-func TestAHiccupDoesNotLetAnInterruptedStackGo(t *testing.T) {
+func TestAHiccupDoesNotReleaseAnInterruptedStack(t *testing.T) {
 	// interrupted has such a Stack, which is deleted while tokens cannot be made.
 	interrupted := func(t *testing.T) (*world, *testAccounts) {
 		w, accounts := accountWorld(t)

@@ -20,7 +20,7 @@ func cancels(annotation, id string) func(*v1.Stack) {
 	return func(s *v1.Stack) { s.Annotations = map[string]string{annotation: id} }
 }
 
-func TestARunIsCancelledByItsNameAndNotBegunAgain(t *testing.T) {
+func TestARunIsCancelledByItsNameAndNotStartedAgain(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.mustReconcile()

@@ -188,7 +188,7 @@ func shown(explained *observe.Explanation) map[string]string {
 	return values
 }
 
-func TestExplainTellsWhatTheControllerHasToWriteFirst(t *testing.T) {
+func TestExplainNamesWhatTheControllerHasToWriteFirst(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programAndStack()...)
 	w.edit(func(s *v1.Stack) {

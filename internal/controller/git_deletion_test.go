@@ -99,7 +99,7 @@ func TestAGitRepositoryThatMayNotBeDeletedDoesNotBlockDeletion(t *testing.T) {
 	w.expectToldOnce("GitRepository default/app", "Secret default/app-git-auth")
 }
 
-func TestAnInterruptedStackIsNotLetGoWhileItsRepositoryIsFetched(t *testing.T) {
+func TestAnInterruptedStackKeepsItsFinalizerWhileItsRepositoryIsFetched(t *testing.T) {
 	w := newGitWorld(t)
 	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize, s.Spec.RunProgram = false, true })
 	w.mustReconcile()

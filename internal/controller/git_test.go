@@ -210,7 +210,7 @@ func inTheWay() map[string]client.Object {
 	}
 }
 
-func TestAnObjectOfSomebodyElseIsLeftAlone(t *testing.T) {
+func TestAnObjectThatTheStackDoesNotOwnIsLeftAlone(t *testing.T) {
 	for kind, object := range inTheWay() {
 		t.Run(kind, func(t *testing.T) {
 			w := newGitWorld(t, object)

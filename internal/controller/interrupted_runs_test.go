@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func TestARecoveryIsToldWhereAndWhenTheRunWas(t *testing.T) {
+func TestARecoveryGetsWhereAndWhenTheRunWas(t *testing.T) {
 	here := v1.RunHolder{Host: "pod-1", Instance: "boot/7/100/ns/1:2"}
 	from, to := metav1.Time{Time: started}, metav1.Time{Time: started.Add(time.Minute)}
 	for name, test := range map[string]struct {

@@ -178,7 +178,7 @@ func TestAnUnwrittenInventoryIsRetriedInADeletion(t *testing.T) {
 	g.Expect(names).To(Equal([]string{"b"}), "what the failed destroy has left")
 }
 
-func TestAStackThatIsLetGoWritesNoInventory(t *testing.T) {
+func TestAStackWithoutFinalizerWritesNoInventory(t *testing.T) {
 	g := NewWithT(t)
 	w := unwrittenWorld(t)
 	w.edit(func(s *v1.Stack) {

@@ -81,7 +81,7 @@ func TestAStackThatWasTakenOverIsRunWhenSomethingChanges(t *testing.T) {
 	g.Expect(stackstatus.MustExist(stack)).To(BeFalse())
 }
 
-func TestAStackThatWasTakenOverIsRunWhenSomebodyAsks(t *testing.T) {
+func TestAStackThatWasTakenOverIsRunOnRequest(t *testing.T) {
 	w := takenOverWorld(t)
 	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} })
 	NewWithT(t).Expect(w.nextRun().Operation).To(Equal(run.Update))

@@ -32,7 +32,7 @@ func unknownWorld(t *testing.T) (w *world, id string, unknown *[]string) {
 	return w, id, unknown
 }
 
-func TestAnUnknownCreationIsNamedWhileTheRunGoesOn(t *testing.T) {
+func TestAnUnknownCreationIsNamedDuringTheRun(t *testing.T) {
 	g := NewWithT(t)
 	w, id, unknown := unknownWorld(t)
 	begun := w.writes

@@ -11,7 +11,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/crash"
 )
 
-func TestThePanicOfAGoroutineIsThatOfItsWaiter(t *testing.T) {
+func TestThePanicOfAGoroutineReachesItsWaiter(t *testing.T) {
 	g := NewWithT(t)
 	crash.Go(func() {}).Wait()
 

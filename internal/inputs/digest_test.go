@@ -21,7 +21,7 @@ type set struct {
 	secrets map[string]value
 }
 
-func TestDigestTellsValuesApart(t *testing.T) {
+func TestDigestDistinguishesValues(t *testing.T) {
 	type values = map[string]value
 	type raw = map[string]json.RawMessage
 	seen := map[string]string{}

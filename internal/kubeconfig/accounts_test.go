@@ -160,7 +160,7 @@ func TestAFailedTokenRequestIsExplained(t *testing.T) {
 	}
 }
 
-func TestATokenIsRenewedWhileARunGoesOn(t *testing.T) {
+func TestATokenIsRenewedDuringARun(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -40,7 +40,7 @@ func (b beside) lose() {
 	b.Expect(os.Rename(filepath.Join(b.backend, ".pulumi"), filepath.Join(b.backend, "away"))).To(Succeed())
 }
 
-func TestWhereTheStackIsIsToldBeforeAnythingIsMade(t *testing.T) {
+func TestWhereTheStackIsIsReportedBeforeAnythingIsCreated(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	reported, demo := b.reported(), run.Project{Name: "demo", Runtime: "yaml"}
@@ -282,7 +282,7 @@ func TestALockThatARecoveryCannotRemoveIsRecoveredFrom(t *testing.T) {
 	b.Expect(b.locks()).To(BeEmpty())
 }
 
-func TestALockThatSomebodyHasRemovedIsNotLeft(t *testing.T) {
+func TestALockThatAUserHasRemovedIsNotLeft(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	b.withStack()

@@ -255,7 +255,7 @@ func TestAnInstallationThatIsKilledIsNotRecoveredFrom(t *testing.T) {
 	l.Expect(Alive(r.ID)).To(BeZero())
 }
 
-func TestAnInstallationThatIsNotBegunIsCancelled(t *testing.T) {
+func TestAnInstallationThatHasNotStartedIsCancelled(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withLanguage()
 	ctx, cancel := context.WithCancelCause(t.Context())

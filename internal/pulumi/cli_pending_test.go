@@ -154,7 +154,7 @@ func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 
 // Somebody else's update may die at any time before ours takes the lock, also after ours
 // has looked at the state. The engine merely warns, and would make the thing again.
-func TestACreationThatSomebodyHasLeftMeanwhileIsNotRepeated(t *testing.T) {
+func TestACreationThatAnotherUpdateHasLeftIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*run.Run){
 		"after the inspection":                     func(r *run.Run) { r.InspectFirst = true },

@@ -58,7 +58,7 @@ func TestAStackStaysUntilItIsNotedThatItIsEmpty(t *testing.T) {
 	b.Expect(b.stackFile()).NotTo(BeAnExistingFile())
 }
 
-func TestADestroyThatIsToldToStopWhileItWaitsIsCancelled(t *testing.T) {
+func TestADestroyThatIsStoppedWhileItWaitsIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := newBeside(t)
 	made := b.given(b.thing("value: x"))
@@ -76,7 +76,7 @@ func TestADestroyThatIsToldToStopWhileItWaitsIsCancelled(t *testing.T) {
 	b.Expect(b.stackFile()).To(BeAnExistingFile())
 }
 
-func TestAStackThatSomebodyElseRemovesMeanwhileIsDestroyed(t *testing.T) {
+func TestAStackThatAnotherProcessRemovesCountsAsDestroyed(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	b := newBeside(t)

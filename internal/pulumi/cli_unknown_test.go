@@ -141,7 +141,7 @@ func TestASecretInAURNIsNotSeen(t *testing.T) {
 	})
 }
 
-func TestNothingUnknownIsToldOfARunThatIsFine(t *testing.T) {
+func TestARunThatSucceedsReportsNothingUnknown(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()

@@ -83,7 +83,7 @@ func TestALogComesBackFromItsData(t *testing.T) {
 	}
 }
 
-func TestDataOfSomebodyElseIsBounded(t *testing.T) {
+func TestForeignDataIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	data, _, err := bounded.Pack(logOf(many(20*maxLines, "")...))
 	g.Expect(err).NotTo(HaveOccurred())

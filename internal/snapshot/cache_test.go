@@ -30,7 +30,7 @@ func opened(t *testing.T, s *Store, namespace string) *Cache {
 	return must(s.Cache(namespace))
 }
 
-func TestACacheIsThatOfItsNamespace(t *testing.T) {
+func TestEachNamespaceHasItsOwnCache(t *testing.T) {
 	g := NewWithT(t)
 	store := open(t, roomy)
 	apps, infra := opened(t, store, "apps"), opened(t, store, "infra")

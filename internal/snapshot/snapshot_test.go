@@ -298,7 +298,7 @@ func TestWhatCannotBeUsedElsewhereIsNotKept(t *testing.T) {
 	}
 }
 
-func TestFilesThatNameTheWorkspaceNameThatOfTheCopy(t *testing.T) {
+func TestFilesThatNameTheWorkspaceNameTheCopy(t *testing.T) {
 	g := NewWithT(t)
 	store := open(t, roomy)
 	root := workspace(t, nil)

@@ -153,7 +153,7 @@ func TestFetchVerifiesTheDigest(t *testing.T) {
 	}
 }
 
-func TestFetchTellsWhatTheServerDid(t *testing.T) {
+func TestFetchReportsWhatTheServerDid(t *testing.T) {
 	archive := archiveOf(t, entry{name: "a", body: "x"})
 	for name, tt := range map[string]struct {
 		handler http.HandlerFunc

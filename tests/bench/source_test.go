@@ -14,7 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestPublisherServesWhatItTells(t *testing.T) {
+func TestPublisherServesWhatItReports(t *testing.T) {
 	g := NewWithT(t)
 	p := &publisher{
 		server: &testserver.ArtifactServer{HTTPServer: testserver.NewHTTPServer(t.TempDir())},

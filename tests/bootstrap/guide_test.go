@@ -20,7 +20,7 @@ func saved(g Gomega) sources.Files {
 	return files
 }
 
-func TestTheTreeInTheGuideHasWhatItTellsToSave(t *testing.T) {
+func TestTheTreeInTheGuideHasTheFilesItSaves(t *testing.T) {
 	g := NewWithT(t)
 	text, err := Guide()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -73,8 +73,8 @@ func TestACommandOfTheGuideIsTypedWhereItsFilesAre(t *testing.T) {
 	g.Expect(inFleet).To(BeNumerically(">=", 6))
 }
 
-// TestTheGuideNeedsWhatItTellsToType looks for each program of its commands in the prerequisites.
-func TestTheGuideNeedsWhatItTellsToType(t *testing.T) {
+// TestThePrerequisitesOfTheGuideNameItsPrograms looks for each program of its commands in the prerequisites.
+func TestThePrerequisitesOfTheGuideNameItsPrograms(t *testing.T) {
 	g := NewWithT(t)
 	text, err := Guide()
 	g.Expect(err).NotTo(HaveOccurred())

@@ -80,7 +80,7 @@ func TestCreationThatTheOperatorLeftInTheState(t *testing.T) {
 }
 
 // A Stack whose resources are to be kept is deleted after a crash, and created again.
-func TestCrashedStackIsRecoveredBeforeItIsLetGo(t *testing.T) {
+func TestCrashedStackIsRecoveredBeforeItsFinalizerIsRemoved(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()

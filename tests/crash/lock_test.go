@@ -47,7 +47,7 @@ func (u *subject) awaitLocked(ctx context.Context, host, path string) {
 
 // A lock with another owner is never removed: neither one of another host, nor one of
 // another process of this host.
-func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
+func TestForeignLockIsLeftAlone(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()
@@ -70,7 +70,7 @@ func TestLockOfSomebodyElseIsLeftAlone(t *testing.T) {
 }
 
 // A recovery does not remove it either, while it removes its own lock beside it.
-func TestRecoveryLeavesTheLockOfSomebodyElse(t *testing.T) {
+func TestRecoveryLeavesAForeignLock(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	ctx := t.Context()

@@ -24,7 +24,7 @@ func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
 	g.Expect(pages).To(BeNumerically(">=", 30))
 }
 
-func TestALinkThatLeadsNowhereIsTold(t *testing.T) {
+func TestABrokenLinkIsReported(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		faults     []string

@@ -20,7 +20,7 @@ func TestEveryPageIsReachedFromTheREADME(t *testing.T) {
 	g.Expect(Unreached(os.DirFS(root), "README.md", "docs", "examples")).To(BeEmpty())
 }
 
-func TestAPageThatNothingLeadsToIsTold(t *testing.T) {
+func TestAPageThatNothingLinksToIsReported(t *testing.T) {
 	g := NewWithT(t)
 	repository := fstest.MapFS{
 		"README.md":        {Data: []byte("[a](docs/a.md#here), [not a page](docs), [elsewhere](https://example.com/docs/lost.md)")},

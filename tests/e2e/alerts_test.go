@@ -27,7 +27,7 @@ func (t *tenant) isAbout(event eventv1.Event, stack *v1.Stack, revision string) 
 	t.Expect(event.Metadata).To(HaveKeyWithValue("cluster", "production"), "what the Alert adds")
 }
 
-func TestAnAlertTellsOfSuccessAndOfFailure(t *testing.T) {
+func TestAnAlertReportsSuccessAndFailure(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
 	all, failures := u.hook(), u.hook()
@@ -52,7 +52,7 @@ func TestAnAlertTellsOfSuccessAndOfFailure(t *testing.T) {
 }
 
 // A retry that fails as before is no news, but one that succeeds is.
-func TestAnAlertTellsOfTheEndOfAFailure(t *testing.T) {
+func TestAnAlertReportsTheEndOfAFailure(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)

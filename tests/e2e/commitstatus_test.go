@@ -88,7 +88,7 @@ func TestTheCommitThatAnOCIArtifactWasMadeFromGetsItsStatus(t *testing.T) {
 }
 
 // Events meant for a commit status are not for people, who have been told already.
-func TestAChatIsToldOncePerUpdate(t *testing.T) {
+func TestAChatGetsOneMessagePerUpdate(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -154,7 +154,7 @@ func (t *tenant) watchStarts() func(dependency, dependent string) time.Duration 
 	}
 }
 
-func TestACircleIsToldToAllInItAndMendedByAnyOfThem(t *testing.T) {
+func TestACycleIsReportedToAllInItAndBrokenByAnyOfThem(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -186,7 +186,7 @@ func TestTheSecretWithTheOutputsIsKeptAsItShouldBe(t *testing.T) {
 	u.Expect(filesWith(u.DataDir(), "canary-heal-4713")).To(BeEmpty())
 }
 
-func TestASecretOfSomebodyElseIsNotOverwrittenWithOutputs(t *testing.T) {
+func TestASecretThatTheStackDoesNotOwnIsNotOverwrittenWithOutputs(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -139,7 +139,7 @@ func TestAPrivateRepositoryIsReadWithATokenInItsURL(t *testing.T) {
 	}
 }
 
-func TestAWrongPasswordIsToldAndNotShown(t *testing.T) {
+func TestAWrongPasswordIsReportedAndNotShown(t *testing.T) {
 	t.Parallel()
 	u := newTenant(t, shared)
 	repo, first := u.repository(project("lab", oneThing("one")))

@@ -158,7 +158,7 @@ func (t *tenant) awaitPreviewed(stack *v1.Stack, found string) {
 	t.checkSettled(stack)
 }
 
-func TestAPreviewTellsWhatAnUpdateWouldDoAndDoesNothing(t *testing.T) {
+func TestAPreviewReportsWhatAnUpdateWouldDoAndDoesNothing(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -78,7 +78,7 @@ func TestASpecEditedDuringARunIsAppliedNext(t *testing.T) {
 	u.Expect(u.journal(u)).To(Equal([]string{"create begin a", "create done a", "update begin a", "update done a"}))
 }
 
-func TestAStackSuspendedDuringARunTellsHowItEnded(t *testing.T) {
+func TestAStackSuspendedDuringARunReportsHowItEnded(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
@@ -137,7 +137,7 @@ func TestAStackThatIsLockedByAnotherIsWaitedFor(t *testing.T) {
 	u.Expect(u.cloud.Created("a")).To(Equal(1))
 }
 
-func TestARunThatTakesTooLongIsToldToStop(t *testing.T) {
+func TestARunThatExceedsItsTimeoutIsStopped(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)

@@ -98,9 +98,9 @@ type tellingPart struct {
 	receiver *eventReceiver
 }
 
-// TestWhatIsToldOfARun uses its own controller, which has one worker and sends its events to the test. The
+// TestEventsLogsAndProgressOfARun uses its own controller, which has one worker and sends its events to the test. The
 // last part ends that controller.
-func TestWhatIsToldOfARun(t *testing.T) {
+func TestEventsLogsAndProgressOfARun(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	receiver := newEventReceiver()

@@ -35,7 +35,7 @@ func (t *team) runOf(stack *v1.Stack) string {
 	return stack.Status.Run.ID
 }
 
-func TestAJobThatIsCancelledFinishesWhatItHadBegun(t *testing.T) {
+func TestACancelledJobFinishesTheOperationsInFlight(t *testing.T) {
 	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))

@@ -30,7 +30,7 @@ func (t *team) patchSecret(stack *v1.Stack, change map[string]any) {
 	t.Expect(t.Client().Patch(t.ctx, secret, client.RawPatch("application/merge-patch+json", text))).To(Succeed())
 }
 
-func TestAProgramThatWritesAResultAndGoesOnIsEnded(t *testing.T) {
+func TestAProgramThatWritesAResultAndContinuesIsEnded(t *testing.T) {
 	short.Skip(t)
 	u := newTeam(t)
 	program := u.program("app", thing("one", "hold: create"))

@@ -114,7 +114,7 @@ func TestACreationThatIsKilledIsNamed(t *testing.T) {
 	u.awaitReady(stack, "one")
 }
 
-func TestAPodThatIsDeletedFinishesWhatItHadBegun(t *testing.T) {
+func TestADeletedPodFinishesTheOperationsInFlight(t *testing.T) {
 	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one", "hold: create"))
@@ -166,7 +166,7 @@ func TestASecretThatIsDeletedIsRecoveredFrom(t *testing.T) {
 	u.Expect(u.count("create", "begin")).To(Equal(1))
 }
 
-func TestWhatKeepsAPodFromStartingIsToldAtOnce(t *testing.T) {
+func TestWhatKeepsAPodFromStartingIsReportedAtOnce(t *testing.T) {
 	short.Skip(t)
 	u := newTeam(t)
 	u.program("app", thing("one"))

@@ -108,8 +108,8 @@ func TestManifestsSpecPages(t *testing.T) {
 	}
 }
 
-// TestManifestsSpecPageTellsEveryReason compares the page with the reasons of the Ready condition.
-func TestManifestsSpecPageTellsEveryReason(t *testing.T) {
+// TestManifestsSpecPageListsEveryReason compares the page with the reasons of the Ready condition.
+func TestManifestsSpecPageListsEveryReason(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())

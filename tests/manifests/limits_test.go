@@ -17,8 +17,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestManifestsSpecPageTellsTheLimitsOfLists compares the table of the page with the CRD.
-func TestManifestsSpecPageTellsTheLimitsOfLists(t *testing.T) {
+// TestManifestsSpecPageNamesTheLimitsOfLists compares the table of the page with the CRD.
+func TestManifestsSpecPageNamesTheLimitsOfLists(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())

@@ -58,7 +58,7 @@ func TestAResumedWatchDoesNotRepeatChanges(t *testing.T) {
 	g.Expect(told).To(Equal([]string{"ADDED a@9", "ADDED b@3", "ADDED c@4", "ADDED b@10", "MODIFIED a@11", "DELETED c@12", "MODIFIED a@13"}))
 }
 
-func TestWatchesThatEndAtOnceAreBegunAgainAfterAPause(t *testing.T) {
+func TestWatchesThatEndAtOnceAreRestartedAfterAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

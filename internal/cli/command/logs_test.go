@@ -124,7 +124,7 @@ func TestLogsOfRunsAreThoseOfTheirPodsOrKept(t *testing.T) {
 	)
 }
 
-func TestATenantSeesTheLogsOfRunsWithoutThatOfTheController(t *testing.T) {
+func TestATenantSeesTheLogsOfRunsButNotOfTheController(t *testing.T) {
 	w := newWorld(t, "logs-tenant")
 	w.apply("reconcile")
 	startNode(w, "node-tenant")

@@ -295,7 +295,7 @@ func TestAProjectWithItsProgramInAnotherFileIsRejected(t *testing.T) {
 // theNetwork is the Program that the tests look for.
 func theNetwork() client.ObjectKey { return client.ObjectKey{Namespace: "apps", Name: "network"} }
 
-func TestAProgramIsThatOfTheNamespace(t *testing.T) {
+func TestTheProgramOfTheNamespaceIsFound(t *testing.T) {
 	program := func(namespace, from string) string {
 		return "apiVersion: pulumi.com/v1\nkind: Program\nmetadata: {name: network" + namespace + "}\nprogram: {outputs: {from: " + from + "}}\n---\n"
 	}

@@ -195,7 +195,7 @@ func TestCancelFailsIfTheRunEndedBefore(t *testing.T) {
 	}
 }
 
-func TestCancelTellsHowTheRunEnded(t *testing.T) {
+func TestCancelReportsHowTheRunEnded(t *testing.T) {
 	const waits = "Update was cancelled on request and starts again only with a new revision"
 	last := func(id string, state v1.UpdateState, reason, message string) *v1.LastRun {
 		return &v1.LastRun{ID: id, State: state, Reason: reason, Message: message}
@@ -244,7 +244,7 @@ func TestCancelSaysThatNoControllerTookItUp(t *testing.T) {
 	g.Expect(done.err).To(ContainSubstring("run run-1 was already in flight, and its controller reported nothing about it since"))
 }
 
-func TestCancelTellsNotHowARunHasEndedThatIsGoneWithItsStack(t *testing.T) {
+func TestCancelDoesNotReportTheEndOfARunThatIsGoneWithItsStack(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "cancel-deleted")
 	w.apply("steered")

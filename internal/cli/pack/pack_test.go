@@ -205,7 +205,7 @@ func TestExcludedDirectoriesAreNotRead(t *testing.T) {
 	g.Expect(packed.Data).To(Equal(plain.Data))
 }
 
-func TestTheArchiveEqualsThatOfFlux(t *testing.T) {
+func TestTheArchiveIsTheSameAsOfFlux(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"Pulumi.yaml": "name: a\n", "lib/index.ts": "x", "lib.ts": "y", "lib/a/b/" + strings.Repeat("long", 40): "z"})

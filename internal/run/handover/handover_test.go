@@ -38,7 +38,7 @@ func (r *runner) Report(of run.Ref) run.Report {
 	return run.Report{UnknownCreates: []string{"urn:" + of.ID}}
 }
 
-func TestARunIsThatOfTheRunnerThatKnowsIt(t *testing.T) {
+func TestARunBelongsToTheRunnerThatKnowsIt(t *testing.T) {
 	for _, id := range []string{"own", "earlier"} {
 		t.Run(id, func(t *testing.T) {
 			g := NewWithT(t)

@@ -133,7 +133,7 @@ func TestAnInvalidPodIsBlamedOnTheSpec(t *testing.T) {
 	}
 }
 
-func TestAnInvalidPodMayBeThatOfTheDefaults(t *testing.T) {
+func TestAnInvalidPodMayComeFromTheDefaults(t *testing.T) {
 	pod := corev1.SchemeGroupVersion.WithKind("Pod").GroupKind()
 	faults := field.ErrorList{field.Invalid(field.NewPath("spec", "containers"), "2Gi", "must be less than or equal to memory limit")}
 	for name, tc := range map[string]struct {
@@ -288,7 +288,7 @@ func TestASecretOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	s.Expect(slices.Contains(s.api.created, "*v1.Job")).To(BeFalse())
 }
 
-func TestARunWithARejectedPodIsNotBegun(t *testing.T) {
+func TestARunWithARejectedPodIsNotStarted(t *testing.T) {
 	s := runnerOn(t, newCluster())
 	todo := oneRun("1", "app")
 	todo.Workspace = []byte(`{"spec":{"git":{}}}`)

@@ -171,7 +171,7 @@ func TestNothingIsLeftOfARunAfterASwitch(t *testing.T) {
 	s.Expect(without.Drainer.Report(ref("1")).Unproven).To(ContainSubstring("its Secret is gone"), "it may be at work, as far as can be seen")
 }
 
-func TestAPodThatGoesOnAfterItsResultIsEndedAfterASwitch(t *testing.T) {
+func TestAPodThatContinuesAfterItsResultIsEndedAfterASwitch(t *testing.T) {
 	s := goesOn(t)
 	d := s.drain()
 	phase, _ := d.look()

@@ -163,7 +163,7 @@ func TestTheDeadlineLeavesTimeToStopAndReport(t *testing.T) {
 	g.Expect(*built.job.Spec.ActiveDeadlineSeconds).To(BeNumerically(">", 0))
 }
 
-func TestTheGracePeriodIsThatOfTheController(t *testing.T) {
+func TestTheGracePeriodComesFromTheController(t *testing.T) {
 	for _, template := range []string{
 		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 600}}}}`,
 		`{spec: {podTemplate: {spec: {terminationGracePeriodSeconds: 0}}}}`,

@@ -55,7 +55,7 @@ func TestTheReportOfAPodOfAnEarlierVersionIsRead(t *testing.T) {
 }
 
 // The pod of a run may be of another version than its controller.
-func TestARunIsThatOfEarlierVersions(t *testing.T) {
+func TestARunIsWrittenAsByEarlierVersions(t *testing.T) {
 	g := NewWithT(t)
 	text, err := json.Marshal(run.Run{InspectFirst: true})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -63,7 +63,7 @@ func TestARunIsThatOfEarlierVersions(t *testing.T) {
 }
 
 // A pod of the version before reads the request of the next controller.
-func TestTheRequestToCancelIsThatOfEarlierVersions(t *testing.T) {
+func TestTheRequestToCancelIsWrittenAsByEarlierVersions(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(DecodeCancel([]byte("Gently"))).To(Equal(CancelGently))
 	g.Expect(DecodeCancel([]byte("Now"))).To(Equal(CancelNow))

@@ -164,7 +164,7 @@ func TestAClaimWithALostResponseIsRecognized(t *testing.T) {
 	g.Expect(input.Run.ID).To(Equal("1"))
 }
 
-func TestARunGivenUpIsNotBegun(t *testing.T) {
+func TestARunGivenUpIsNotStarted(t *testing.T) {
 	g := NewWithT(t)
 	data, digest := anInput(t)
 	secret := newFake(map[string][]byte{exchange.RunKey: data, exchange.ResultKey: []byte("x")})
@@ -185,7 +185,7 @@ func TestWhyARunIsNotStartedIsReported(t *testing.T) {
 	g.Expect(died).To(And(HavePrefix("claiming the run: "), ContainSubstring("dial: connection timed out")))
 }
 
-func TestTheExitCodeOfABlockedNetworkIsNotThatOfALostClaim(t *testing.T) {
+func TestABlockedNetworkAndALostClaimHaveDifferentExitCodes(t *testing.T) {
 	secrets := corev1.Resource("secrets")
 	for name, tc := range map[string]struct {
 		err  error
@@ -318,7 +318,7 @@ func TestWhatARunWaitsForIsReportedEarly(t *testing.T) {
 	})
 }
 
-func TestWhatIsFoundIsReportedBeforeTheRunGoesOn(t *testing.T) {
+func TestWhatIsFoundIsReportedBeforeTheRunContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		secret := newFake(map[string][]byte{})

@@ -148,7 +148,7 @@ func TestOnlyTheErrorForTheEngineEchoesTheSecret(t *testing.T) {
 	}
 }
 
-func TestReadTellsOfDrift(t *testing.T) {
+func TestReadReportsDrift(t *testing.T) {
 	g := NewWithT(t)
 	server, dir := start(t)
 	inputs := text("name", "a", "value", "one").Set("secretValue", property.New("canary").WithSecret(true))
@@ -171,7 +171,7 @@ func TestReadTellsOfDrift(t *testing.T) {
 	g.Expect(server.Delete(p.DeleteRequest{ID: made.ID, Urn: urn, Properties: made.Properties})).To(Succeed())
 }
 
-func TestWhatIsHeldGoesOnWhenItIsReleased(t *testing.T) {
+func TestAHeldOperationContinuesWhenItIsReleased(t *testing.T) {
 	g := NewWithT(t)
 	server, dir := start(t)
 	ends := make(chan error, 1)

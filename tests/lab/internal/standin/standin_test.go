@@ -179,7 +179,7 @@ func TestTheIDOfAPetIsItsName(t *testing.T) {
 	r.Expect(created.ID).To(MatchRegexp("^[a-z]+-[a-z]+-"))
 }
 
-func TestWhatGCPMustBeTold(t *testing.T) {
+func TestGCPNeedsAProjectCredentialsAndACloud(t *testing.T) {
 	for name, test := range map[string]struct {
 		config           property.Map
 		credentials, dir string
