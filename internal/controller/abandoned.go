@@ -66,7 +66,7 @@ func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error 
 	if err != nil {
 		return err
 	}
-	isTold := stackstatus.IsKnownNotKept(stack)
+	isReported := stackstatus.IsKnownNotKept(stack)
 	err = r.patchStatus(ctx, stack, func() {
 		for _, left := range all {
 			if stackstatus.IsSameStack(stack, left) {
@@ -74,7 +74,7 @@ func (r *StackReconciler) abandonTo(ctx context.Context, stack *v1.Stack) error 
 			}
 		}
 	})
-	if notKept := (*notKeptError)(nil); errors.As(err, &notKept) && !isTold {
+	if notKept := (*notKeptError)(nil); errors.As(err, &notKept) && !isReported {
 		r.announceAbandoned(ctx, stack, all) // now, as this process may die before the status has them
 	}
 	if err != nil {

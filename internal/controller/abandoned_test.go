@@ -79,13 +79,13 @@ func TestARecreatedStackKnowsWhatTheEarlierOneLeft(t *testing.T) {
 		change func(*v1.Stack)
 		want   bool
 	}{
-		"the same stack":               {func(*v1.Stack) {}, true},
-		"by its whole name":            {func(s *v1.Stack) { s.Spec.Stack = "organization/app/dev" }, true},
-		"a backend that is not told":   {func(s *v1.Stack) { s.Spec.Backend = "" }, true},
-		"another stack":                {func(s *v1.Stack) { s.Spec.Stack = "test" }, false},
-		"a stack of another project":   {func(s *v1.Stack) { s.Spec.Stack = "organization/web/dev" }, false},
-		"a stack in another backend":   {func(s *v1.Stack) { s.Spec.Backend = "file:///elsewhere" }, false},
-		"a stack of which nobody asks": {func(s *v1.Stack) { s.Spec.Stack = "//" }, false},
+		"the same stack":                 {func(*v1.Stack) {}, true},
+		"by its whole name":              {func(s *v1.Stack) { s.Spec.Stack = "organization/app/dev" }, true},
+		"a backend that is not reported": {func(s *v1.Stack) { s.Spec.Backend = "" }, true},
+		"another stack":                  {func(s *v1.Stack) { s.Spec.Stack = "test" }, false},
+		"a stack of another project":     {func(s *v1.Stack) { s.Spec.Stack = "organization/web/dev" }, false},
+		"a stack in another backend":     {func(s *v1.Stack) { s.Spec.Backend = "file:///elsewhere" }, false},
+		"a stack of which nobody asks":   {func(s *v1.Stack) { s.Spec.Stack = "//" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

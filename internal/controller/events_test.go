@@ -107,7 +107,7 @@ func TestARunWithChangesIsAnnouncedToPeopleAndForges(t *testing.T) {
 
 	w.mustReconcile()
 	w.mustReconcile()
-	g.Expect(w.events.metadata).To(HaveLen(2), "what is as it was is not told again")
+	g.Expect(w.events.metadata).To(HaveLen(2), "what is as it was is not reported again")
 }
 
 func TestARunWithoutChangesIsNotAnnouncedToPeople(t *testing.T) {
@@ -159,30 +159,30 @@ func TestAFailureIsAnnouncedWithItsRevision(t *testing.T) {
 func TestARepeatedFailureHasTheSameToken(t *testing.T) {
 	g := NewWithT(t)
 	w, from := sourceWorld(t)
-	var told []string // the tokens by which notification-controller recognizes duplicates
+	var reported []string // the tokens by which notification-controller recognizes duplicates
 	fails := func(what string) {
 		w.passTime(v1.DefaultInterval + time.Minute)
 		w.run(run.Failed, what, run.Changes{})
 		last := len(w.events.lines) - 1
-		told = append(told, w.events.lines[last]+w.events.metadata[len(w.events.metadata)-1]["pulumi.com/token"])
+		reported = append(reported, w.events.lines[last]+w.events.metadata[len(w.events.metadata)-1]["pulumi.com/token"])
 	}
 	w.run(run.Succeeded, "", run.Changes{})
 	from.Digest = "sha256:b"
 	for range 3 {
 		fails("no luck")
 	}
-	g.Expect(told[1:3]).To(HaveEach(told[0]))
+	g.Expect(reported[1:3]).To(HaveEach(reported[0]))
 	fails("no luck today")
-	g.Expect(told[3]).NotTo(Equal(told[0]), "another failure")
+	g.Expect(reported[3]).NotTo(Equal(reported[0]), "another failure")
 
 	w.passTime(v1.DefaultInterval + time.Minute)
 	w.run(run.Succeeded, "", run.Changes{})
 	w.request()
 	fails("no luck")
-	g.Expect(told[:3]).NotTo(ContainElement(told[4]), "after a success")
+	g.Expect(reported[:3]).NotTo(ContainElement(reported[4]), "after a success")
 	w.edit(func(s *v1.Stack) { s.Generation++ })
 	fails("no luck")
-	g.Expect(told[4]).NotTo(Equal(told[5]), "after an edit")
+	g.Expect(reported[4]).NotTo(Equal(reported[5]), "after an edit")
 }
 
 func TestANewCommitWithTheSameProblemIsAnnounced(t *testing.T) {
@@ -265,7 +265,7 @@ func TestAFlappingSourceRepeatsNoFailure(t *testing.T) {
 		w.mustReconcile()
 	}
 	g.Expect(w.events.lines[0]).To(Equal("Warning UpdateFailed Update failed: no luck"))
-	g.Expect(w.events.lines[1:]).To(HaveEach(HavePrefix("Warning ArtifactFailed")), "the run has told of its own")
+	g.Expect(w.events.lines[1:]).To(HaveEach(HavePrefix("Warning ArtifactFailed")), "the run has reported its own")
 	for _, token := range w.events.about("token")[2:] {
 		g.Expect(token).To(Equal(w.events.about("token")[1]), "notification-controller drops the duplicates")
 	}
@@ -290,12 +290,12 @@ func TestARunThatIsTooLateForItsArtifactIsNoFailure(t *testing.T) {
 	w.mustReconcile()
 	from.Revision, from.Digest = commitB, "sha256:b"
 	w.endRun(run.ArtifactGone, "it is gone (404)", run.Changes{})
-	told := "the artifact was replaced before it was fetched; the current artifact runs next: it is gone (404)"
-	g.Expect(w.events.lines).To(Equal([]string{"Trace ArtifactGone Update was not started: " + told}), "a trace is no alert")
+	reported := "the artifact was replaced before it was fetched; the current artifact runs next: it is gone (404)"
+	g.Expect(w.events.lines).To(Equal([]string{"Trace ArtifactGone Update was not started: " + reported}), "a trace is no alert")
 	g.Expect(w.events.commitStatuses).To(BeEmpty())
 	stack := w.stack()
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.ArtifactGoneReason))
-	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(told))
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(reported))
 	g.Expect(conditions.GetReason(stack, meta.ReconcilingCondition)).To(Equal(meta.ProgressingReason), "clients wait")
 
 	w.mustReconcile()
@@ -338,7 +338,7 @@ func TestAProblemIsAnnouncedWithTheRevision(t *testing.T) {
 	from.Revision = commitB
 	w.mustReconcile()
 	w.mustReconcile()
-	g.Expect(w.events.lines[1:]).To(ConsistOf(HavePrefix("Warning InputsFailed ")), "told once")
+	g.Expect(w.events.lines[1:]).To(ConsistOf(HavePrefix("Warning InputsFailed ")), "reported once")
 	g.Expect(w.events.about("revision")[2:]).To(Equal([]string{commitB}))
 
 	secret.ResourceVersion = ""

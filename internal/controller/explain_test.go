@@ -130,7 +130,7 @@ func TestExplainListsWhatMayNotBeRead(t *testing.T) {
 	g.Expect(explained.Unreadable[0]).To(ContainSubstring(`secrets "keys" is forbidden`))
 	g.Expect(explained.Decision.Reason).To(Equal(v1.InputsFailedReason))
 	g.Expect(explained.Decision.Message).To(And(ContainSubstring(`secrets "keys" is forbidden`), Not(ContainSubstring("give the controller"))))
-	g.Expect(explained.Missing).To(BeEmpty(), "it is told once")
+	g.Expect(explained.Missing).To(BeEmpty(), "it is reported once")
 	g.Expect(shown(explained)).To(Equal(map[string]string{"PULUMI_BACKEND_URL": "file:///state", "ZONE": "a"}), "all others")
 }
 
@@ -221,7 +221,7 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 	g.Expect(explained.Unchecked).To(ConsistOf("whether Program default/app is valid: its status does not say so yet for generation 1"))
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 
-	w.told()
+	w.reconciledProgram()
 	explained = explainNow()
 	g.Expect(explained.Unchecked).To(BeEmpty())
 	g.Expect(explained.Decision.Reason).To(Equal(v1.ProgramInvalidReason))
@@ -230,7 +230,7 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 
 	w.says(valid())
 	g.Expect(explainNow().Unchecked).To(HaveLen(1), "what is said of another generation does not count")
-	w.told()
+	w.reconciledProgram()
 	explained = explainNow()
 	g.Expect(explained.Unchecked).To(BeEmpty())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))

@@ -72,5 +72,5 @@ func TestARemovedFinalizerTriggersAReconcile(t *testing.T) {
 	g.Expect(passes(held, lost)).To(BeTrue())
 	g.Expect(passes(held, held)).To(BeFalse())
 	g.Expect(passes(lost, lost)).To(BeFalse())
-	g.Expect(passes(held, deleted)).To(BeFalse(), "it is let go")
+	g.Expect(passes(held, deleted)).To(BeFalse(), "it is released")
 }

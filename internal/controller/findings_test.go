@@ -35,15 +35,15 @@ func lose(w *world) {
 func TestWhereTheStackIsOutlivesTheRunThatFoundIt(t *testing.T) {
 	g := NewWithT(t)
 	w, found := foundWorld(t)
-	begun := w.writes
+	before := w.writes
 	w.mustReconcile()
-	g.Expect(w.writes).To(Equal(begun), "there is nothing to write")
+	g.Expect(w.writes).To(Equal(before), "there is nothing to write")
 
 	*found = run.Found{Project: run.Project{Name: "shop", Runtime: "yaml"}, Backend: "file:///state"}
 	for range 5 {
 		w.mustReconcile()
 	}
-	g.Expect(w.writes).To(Equal(begun+1), "once is enough")
+	g.Expect(w.writes).To(Equal(before+1), "once is enough")
 	g.Expect(w.stack().Status.ProjectInfo).To(Equal(&v1.ProjectInfo{Name: "shop", Runtime: "yaml", Backend: "file:///state"}))
 
 	lose(w)

@@ -102,7 +102,7 @@ func TestAStackSuspendedInMidRunReportsHowItEnded(t *testing.T) {
 		g.Expect(conditions.Get(stack, meta.ReadyCondition).ObservedGeneration).To(BeEquivalentTo(1), "as that of a Stack that is suspended later")
 		g.Expect(stack.Status.ObservedGeneration).To(BeEquivalentTo(1))
 		g.Expect(stack.Generation).To(BeEquivalentTo(2))
-		g.Expect(w.events.commitStatuses).To(HaveLen(1), "the commit is told of at once")
+		g.Expect(w.events.commitStatuses).To(HaveLen(1), "the commit is reported at once")
 
 		w.edit(func(s *v1.Stack) { s.Spec.Suspend = false; s.Generation++ })
 		w.mustReconcile()

@@ -100,7 +100,7 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 		u.awaitApplied("early", "3")
 		u.Expect(u.runner.done(u.namespace)).To(Equal([]string{"update early", "update early", "update early"}))
 	})
-	t.Run("a GitRepository that somebody edits or deletes is restored", func(*testing.T) {
+	t.Run("a GitRepository that someone edits or deletes is restored", func(*testing.T) {
 		repo := u.repo(u, "early")
 		repo.Spec.URL = "https://evil.example.com/a.git"
 		u.Expect(u.Update(u.ctx, repo)).To(Succeed())
@@ -111,7 +111,7 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 		u.fetched("early", "3")
 		u.awaitReady("early")
 	})
-	t.Run("a Secret that somebody deletes is recreated", func(*testing.T) {
+	t.Run("a Secret that someone deletes is recreated", func(*testing.T) {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.namespace, Name: "early-git-auth"}}
 		u.Expect(u.Delete(u.ctx, secret)).To(Succeed())
 		u.Eventually(func() error { return u.Get(u.ctx, client.ObjectKeyFromObject(secret), secret) }).Should(Succeed())

@@ -25,7 +25,7 @@ import (
 // keptByPolicy refuses the deletion of what is kept for spec.projectRepo, like an
 // admission policy that quotes the object.
 func (w *gitWorld) keptByPolicy() {
-	told := gitToken + " in " + base64.StdEncoding.EncodeToString([]byte(gitToken))
+	reported := gitToken + " in " + base64.StdEncoding.EncodeToString([]byte(gitToken))
 	w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			switch o.(type) {
@@ -33,7 +33,7 @@ func (w *gitWorld) keptByPolicy() {
 				return c.Delete(ctx, o, opts...)
 			case *corev1.Secret:
 				// The default response of a ValidatingAdmissionPolicy.
-				return apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, o.GetName(), field.ErrorList{field.Forbidden(nil, told+" is kept")})
+				return apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, o.GetName(), field.ErrorList{field.Forbidden(nil, reported+" is kept")})
 			}
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "gitrepositories"}, o.GetName(), fmt.Errorf("it is kept"))
 		},
@@ -68,7 +68,7 @@ func TestAGitRepositoryThatMayNotBeDeletedDoesNotBlockAnEdit(t *testing.T) {
 	w.mustReconcile()
 	w.mustReconcile()
 	w.Expect(w.stack().Status.GitRepository).To(BeEmpty())
-	w.Expect(w.message()).NotTo(ContainSubstring("GitRepository"), "it goes on with the Program")
+	w.Expect(w.message()).NotTo(ContainSubstring("GitRepository"), "it continues with the Program")
 	w.repo()
 	w.expectToldOnce("GitRepository default/app", "Secret default/app-git-auth")
 }

@@ -35,12 +35,12 @@ func things(names ...string) []run.Resource {
 	return all
 }
 
-// endTelling ends the run in flight, which reports resources, and absorbs it.
-func (w *world) endTelling(outcome run.Outcome, told *run.Inventory) {
+// endReporting ends the run in flight, which reports resources, and absorbs it.
+func (w *world) endReporting(outcome run.Outcome, reported *run.Inventory) {
 	w.t.Helper()
 	id := w.stack().Status.Run.ID
 	w.runner.end(id, outcome, "")
-	w.runner.results[id].Inventory = told
+	w.runner.results[id].Inventory = reported
 	w.mustReconcile()
 }
 
@@ -65,7 +65,7 @@ func TestTheInventoryOfAStackIsWritten(t *testing.T) {
 	g := NewWithT(t)
 	w := inventoryWorld(t)
 	w.mustReconcile()
-	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	w.endReporting(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
 	kept, names := w.inventory()
 	g.Expect(names).To(Equal([]string{"a", "b"}))
 	g.Expect(metav1.IsControlledBy(kept, w.stack())).To(BeTrue())
@@ -74,20 +74,20 @@ func TestTheInventoryOfAStackIsWritten(t *testing.T) {
 
 	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
 	w.mustReconcile()
-	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	w.endReporting(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
 	again, _ := w.inventory()
 	g.Expect(again.ResourceVersion).To(Equal(kept.ResourceVersion), "the same is not written again")
 
 	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"y"} })
 	w.mustReconcile()
-	w.endTelling(run.Failed, &run.Inventory{Resources: things("c"), Gone: []string{things("a")[0].URN}})
+	w.endReporting(run.Failed, &run.Inventory{Resources: things("c"), Gone: []string{things("a")[0].URN}})
 	_, names = w.inventory()
 	g.Expect(names).To(Equal([]string{"b", "c"}), "of a run that failed half-way, what it did")
 
 	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"z"} })
 	w.mustReconcile()
 	before := w.stack().Status.Inventory
-	w.endTelling(run.Locked, nil)
+	w.endReporting(run.Locked, nil)
 	g.Expect(w.stack().Status.Inventory).To(Equal(before))
 }
 
@@ -96,11 +96,11 @@ func TestTheInventoryHasWhatAFailedDestroyLeft(t *testing.T) {
 	w := inventoryWorld(t)
 	w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
 	w.mustReconcile()
-	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	w.endReporting(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("Operation", v1.OperationDestroy))
-	w.endTelling(run.Failed, &run.Inventory{Gone: []string{things("a")[0].URN}})
+	w.endReporting(run.Failed, &run.Inventory{Gone: []string{things("a")[0].URN}})
 	kept, names := w.inventory()
 	g.Expect(names).To(Equal([]string{"b"}))
 	g.Expect(w.stack().Status.Inventory).To(Equal(&v1.InventoryStatus{
@@ -112,23 +112,23 @@ func TestAForeignInventoryIsLeftAloneAndFailsNoRun(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app-inventory"}, Data: map[string]string{"a": "b"}}
 	w := inventoryWorld(t, theirs)
 	w.mustReconcile()
-	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a")})
+	w.endReporting(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a")})
 	stack := w.stack()
 	g.Expect(stack.Status.LastAppliedDigest).NotTo(BeEmpty())
-	told := "Cannot write the list of resources: ConfigMap default/app-inventory does not belong to this Stack: delete or rename it"
-	g.Expect(stack.Status.Inventory).To(Equal(&v1.InventoryStatus{Message: told}))
-	g.Expect(w.events.lines).To(ContainElement("Warning InventoryFailed " + told))
+	reported := "Cannot write the list of resources: ConfigMap default/app-inventory does not belong to this Stack: delete or rename it"
+	g.Expect(stack.Status.Inventory).To(Equal(&v1.InventoryStatus{Message: reported}))
+	g.Expect(w.events.lines).To(ContainElement("Warning InventoryFailed " + reported))
 	count := len(w.events.lines)
 
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(stack.GetRetryInterval()))
 	w.passTime(stack.GetRetryInterval())
 	w.mustReconcile()
-	g.Expect(w.events.lines).To(HaveLen(count), "it is told once")
+	g.Expect(w.events.lines).To(HaveLen(count), "it is reported once")
 
 	// A partial inventory of the next run is added to what is still unwritten.
 	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
 	w.mustReconcile()
-	w.endTelling(run.Failed, &run.Inventory{Resources: things("b")})
+	w.endReporting(run.Failed, &run.Inventory{Resources: things("b")})
 	g.Expect(w.Delete(context.Background(), theirs)).To(Succeed())
 	w.passTime(2 * stack.GetRetryInterval())
 	w.mustReconcile()
@@ -144,7 +144,7 @@ func unwrittenWorld(t *testing.T) *world {
 	w := inventoryWorld(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app-inventory"}})
 	w.change(func(spec *v1.StackSpec) { spec.RetryInterval = &metav1.Duration{Duration: time.Minute} })
 	w.mustReconcile()
-	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
+	w.endReporting(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a", "b")})
 	return w
 }
 
@@ -157,7 +157,7 @@ func TestAnUnwrittenInventoryDoesNotWakeARunInFlight(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeNumerically(">=", decide.ProgressAfter), "only its progress is looked at before it ends")
 
-	w.endTelling(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a")})
+	w.endReporting(run.Succeeded, &run.Inventory{Complete: true, Resources: things("a")})
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Minute))
 }
 
@@ -166,7 +166,7 @@ func TestAnUnwrittenInventoryIsRetriedInADeletion(t *testing.T) {
 	w := unwrittenWorld(t)
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	g.Expect(w.nextRun().Operation).To(Equal(run.Destroy))
-	w.endTelling(run.Failed, &run.Inventory{Gone: []string{things("a")[0].URN}})
+	w.endReporting(run.Failed, &run.Inventory{Gone: []string{things("a")[0].URN}})
 	w.passTime(time.Minute - time.Second)
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(BeNil())
@@ -188,6 +188,6 @@ func TestAStackWithoutFinalizerWritesNoInventory(t *testing.T) {
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	w.passTime(time.Hour)
 	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero())
-	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "somebody else's finalizer keeps the object")
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "someone else's finalizer keeps the object")
 	g.Expect(w.stack().Finalizers).To(ConsistOf("example.com/theirs"))
 }

@@ -142,10 +142,10 @@ func TestALocalProgramIsRefused(t *testing.T) {
 				test.change(w)
 			}
 			w.mustReconcile()
-			told := w.stack().Status.Preview
-			g.Expect(told).NotTo(BeNil())
-			g.Expect(told.Message).To(ContainSubstring(test.want))
-			g.Expect(told.State).To(Equal(v1.UpdateFailed))
+			reported := w.stack().Status.Preview
+			g.Expect(reported).NotTo(BeNil())
+			g.Expect(reported.Message).To(ContainSubstring(test.want))
+			g.Expect(reported.State).To(Equal(v1.UpdateFailed))
 			g.Expect(w.runner.started).To(Equal(1))
 		})
 	}

@@ -149,7 +149,7 @@ func TestAStackThatTheOperatorHasDestroyedNeedNotExist(t *testing.T) {
 	g.Expect(w.Status().Update(context.Background(), stack)).To(Succeed())
 	first := w.nextRun()
 	g.Expect(first.Operation).To(Equal(run.Update))
-	g.Expect(first.MustExist).To(BeFalse(), "it may be made anew")
+	g.Expect(first.MustExist).To(BeFalse(), "it may be made again")
 }
 
 // A recovery runs no program, so it does not prove that another controller had a stack.

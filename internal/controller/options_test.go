@@ -171,7 +171,7 @@ func TestAStackThatOnlyEverPreviewedHasNothingToDestroy(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Spec.Preview = false })
 	g.Expect(w.Delete(context.Background(), w.stack())).To(Succeed())
 	w.mustReconcile()
-	g.Expect(w.deleted()).To(BeTrue(), "the stack is somebody else's")
+	g.Expect(w.deleted()).To(BeTrue(), "the stack is someone else's")
 
 	w = preview(t)
 	stack := w.stack()

@@ -196,7 +196,7 @@ func TestOrderOnAnAPIServer(t *testing.T) {
 		"layers that come in the wrong order are run, changed and destroyed in the right one": testLayers,
 		"a circle is found whoever closes it, and mended by whoever opens it":                 testCircle,
 		"a circle is opened by the end of one of its Stacks":                                  testCircleEnds,
-		"a destroy goes on when the dependent no longer depends":                              testFreed,
+		"a destroy continues when the dependent no longer depends":                            testFreed,
 		"a prerequisite that is too old is run again first":                                   testStalePrerequisite,
 		"an expression is looked at again when the dependency changes":                        testExpression,
 		"an expression is looked at again when the labels or annotations of the Stack change": testExpressionOverSelf,

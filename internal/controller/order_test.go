@@ -133,7 +133,7 @@ func TestADependentWaitsAndSaysForWhat(t *testing.T) {
 
 	writes := w.writes
 	w.reconcileOf("b")
-	g.Expect(w.writes).To(Equal(writes), "nothing is written, and nothing told, twice")
+	g.Expect(w.writes).To(Equal(writes), "nothing is written, and nothing reported, twice")
 	g.Expect(w.events.lines).To(HaveLen(1))
 
 	g.Expect(w.Create(context.Background(), stackOf("a"))).To(Succeed())

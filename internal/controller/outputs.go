@@ -107,7 +107,7 @@ func (r *StackReconciler) writeOutputs(ctx context.Context, stack *v1.Stack, pla
 	case written.Refused != "":
 		return stackstatus.OutputsRefused(stack, written.Refused, written.Secret, now), nil
 	case written.Digest == "":
-		return stackstatus.OutputsUnread(stack), nil // somebody else's Secret, which the next reconcile reports
+		return stackstatus.OutputsUnread(stack), nil // someone else's Secret, which the next reconcile reports
 	}
 	return &v1.OutputsSecretStatus{Name: to.Name, Digest: written.Digest}, nil
 }

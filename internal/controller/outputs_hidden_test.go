@@ -54,7 +54,7 @@ func TestErrorsOfWritingOutputsContainNoOldValues(t *testing.T) {
 		},
 	})
 	plain := run.PlainOutputs{Values: map[string]json.RawMessage{"token": json.RawMessage(`"hunter3"`)}}
-	told, err := w.writeOutputs(t.Context(), stack, plain, nil, w.Now())
+	written, err := w.writeOutputs(t.Context(), stack, plain, nil, w.Now())
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(told.Failure.Message).To(ContainSubstring("old *** new ***"))
+	g.Expect(written.Failure.Message).To(ContainSubstring("old *** new ***"))
 }

@@ -231,10 +231,10 @@ func TestAForeignSecretIsNeverTouched(t *testing.T) {
 	w.mustReconcile()
 	w.expectNotReady(g, v1.OutputsFailedReason, "Secret default/out does not belong to this Stack. Delete it, or set another spec.writeOutputsToSecret.name")
 	g.Expect(w.stack().Status.LastUpdate.State).To(Equal(v1.UpdateSucceeded))
-	told := len(w.events.lines)
+	reported := len(w.events.lines)
 	w.passTime(time.Hour)
 	w.mustReconcile()
-	g.Expect(w.events.lines).To(HaveLen(told), "it is told once")
+	g.Expect(w.events.lines).To(HaveLen(reported), "it is reported once")
 	g.Expect(w.operation()).To(BeEmpty())
 	g.Expect(w.secret("out")).To(Equal(before))
 
@@ -285,7 +285,7 @@ func TestOutputsThatCannotBeWrittenDoNotFailTheUpdate(t *testing.T) {
 		w.mustReconcile()
 		g.Expect(w.operation()).To(BeEmpty(), "no other try helps")
 	}
-	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("Update succeeded"), ContainSubstring("has no output")), "each is told once")
+	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("Update succeeded"), ContainSubstring("has no output")), "each is reported once")
 
 	w.change(func(s *v1.StackSpec) { s.WriteOutputsToSecret.Keys = []string{"token"} })
 	w.mustReconcile()
@@ -451,11 +451,11 @@ func TestALostOutputsRunIsRepeatedWithoutARecovery(t *testing.T) {
 	w.mustReconcile()
 	clear(w.runner.runs)
 	w.Holder, w.others.gone = v1.RunHolder{Host: "pod-2", Instance: "b"}, true
-	told := len(w.events.lines)
+	reported := len(w.events.lines)
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Interrupted).To(BeEmpty())
 	g.Expect(w.stack().Status.Failures).To(BeZero())
-	g.Expect(w.events.lines).To(HaveLen(told))
+	g.Expect(w.events.lines).To(HaveLen(reported))
 	w.mustReconcile()
 	g.Expect(w.operation()).To(Equal(run.ReadOutputs))
 }

@@ -81,7 +81,7 @@ func TestARequestOutlivesALateWithdrawal(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(BeNil())
 	w.mustReconcile()
-	w.expectForcedRun(g, "it has not begun")
+	w.expectForcedRun(g, "it has not started")
 	w.expectDone(g)
 }
 

@@ -46,7 +46,7 @@ func TestAPreviewOnRequestIsNoReconcile(t *testing.T) {
 	g.Expect(stack.Status.Conditions).To(Equal(before.Status.Conditions))
 	w.passTime(time.Minute)
 	w.mustReconcile()
-	g.Expect(w.stack().Status).To(Equal(stack.Status), "its progress is not told in the conditions")
+	g.Expect(w.stack().Status).To(Equal(stack.Status), "its progress is not reported in the conditions")
 
 	step := run.Step{Op: "update", URN: things("a")[0].URN, Type: "lab:index:Thing", Paths: []string{"value"}}
 	w.runner.end(todo.ID, run.Succeeded, "")
@@ -54,12 +54,12 @@ func TestAPreviewOnRequestIsNoReconcile(t *testing.T) {
 	w.runner.results[todo.ID].Steps = []run.Step{step}
 	w.mustReconcile()
 	stack = w.stack()
-	told := stack.Status.Preview
-	g.Expect(told.State).To(Equal(v1.UpdateSucceeded))
-	g.Expect(told.Request).To(Equal("one"))
-	g.Expect(told.Updated).To(BeEquivalentTo(1))
+	reported := stack.Status.Preview
+	g.Expect(reported.State).To(Equal(v1.UpdateSucceeded))
+	g.Expect(reported.Request).To(Equal("one"))
+	g.Expect(reported.Updated).To(BeEquivalentTo(1))
 	kept := &corev1.ConfigMap{}
-	g.Expect(w.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: told.ConfigMap}, kept)).To(Succeed())
+	g.Expect(w.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: reported.ConfigMap}, kept)).To(Succeed())
 	steps, err := inventory.DecodeSteps(kept.BinaryData[inventory.StepsKey])
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(steps.Steps).To(Equal([]run.Step{step}))
@@ -96,10 +96,10 @@ func TestAPreviewThatIsNotPossibleIsRefused(t *testing.T) {
 			test.change(w)
 			w.edit(asksForPreview("one"))
 			w.mustReconcile()
-			told := w.stack().Status.Preview
-			g.Expect(told.Message).To(Equal(test.want))
-			g.Expect(told.State).To(Equal(v1.UpdateFailed))
-			g.Expect(told.Request).To(Equal("one"))
+			reported := w.stack().Status.Preview
+			g.Expect(reported.Message).To(Equal(test.want))
+			g.Expect(reported.State).To(Equal(v1.UpdateFailed))
+			g.Expect(reported.Request).To(Equal("one"))
 			g.Expect(w.runner.started).To(Equal(1))
 		})
 	}
@@ -121,8 +121,8 @@ func waitingPreview(t *testing.T) *world {
 func TestAPreviewThatWaitsForItsTurnSaysSo(t *testing.T) {
 	g := NewWithT(t)
 	w := waitingPreview(t)
-	told := w.stack().Status.Preview
-	g.Expect(told).To(Equal(&v1.PreviewStatus{Request: "one", Message: "Waiting for other runs to end"}))
+	reported := w.stack().Status.Preview
+	g.Expect(reported).To(Equal(&v1.PreviewStatus{Request: "one", Message: "Waiting for other runs to end"}))
 	w.runner.full = false
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("PreviewRequest", "one"))

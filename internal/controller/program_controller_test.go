@@ -48,8 +48,8 @@ func (w *world) programs() *ProgramReconciler {
 	return &ProgramReconciler{Client: w.Client, Events: w.events, Check: check.Check, Now: time.Now}
 }
 
-// told reconciles the Program and returns it with its status.
-func (w *world) told() *v1.Program {
+// reconciledProgram reconciles the Program and returns it with its status.
+func (w *world) reconciledProgram() *v1.Program {
 	w.t.Helper()
 	result, err := w.programs().Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
 	if err != nil {
@@ -78,7 +78,7 @@ const faultText = "program.outputs.a.fn::join (line 3): the argument to fn::join
 func TestAProgramReportsWhetherItIsValid(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, programOf(valid()))
-	p := w.told()
+	p := w.reconciledProgram()
 	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
 		HaveField("Status", metav1.ConditionTrue), HaveField("Reason", meta.SucceededReason),
 		HaveField("Message", "Valid program with 0 resources. It uses config that it does not declare, which each Stack must set: words")))
@@ -88,11 +88,11 @@ func TestAProgramReportsWhetherItIsValid(t *testing.T) {
 	g.Expect(w.events.lines).To(BeEmpty(), "that it is as it should be is no news")
 
 	writes := w.writes
-	w.told()
+	w.reconciledProgram()
 	g.Expect(w.writes).To(Equal(writes), "nothing has changed")
 
 	w.says(faulty())
-	p = w.told()
+	p = w.reconciledProgram()
 	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
 		HaveField("Status", metav1.ConditionFalse), HaveField("Reason", v1.ProgramInvalidReason),
 		HaveField("Message", ContainSubstring(faultText))))
@@ -102,7 +102,7 @@ func TestAProgramReportsWhetherItIsValid(t *testing.T) {
 	g.Expect(w.events.metadata[0]).To(HaveKeyWithValue("pulumi.com/revision", "2@"+p.Status.Digest))
 
 	w.says(valid())
-	p = w.told()
+	p = w.reconciledProgram()
 	g.Expect(conditions.IsReady(p)).To(BeTrue())
 	g.Expect(conditions.IsStalled(p)).To(BeFalse())
 	g.Expect(w.events.lines).To(HaveLen(2))
@@ -114,7 +114,7 @@ func TestARequestForAProgramIsHandled(t *testing.T) {
 	object := programOf(valid())
 	object.SetAnnotations(map[string]string{meta.ReconcileRequestAnnotation: "now"})
 	w := newWorld(t, object)
-	g.Expect(w.told().Status.LastHandledReconcileAt).To(Equal("now"))
+	g.Expect(w.reconciledProgram().Status.LastHandledReconcileAt).To(Equal("now"))
 }
 
 // The fake client drops the keys that v1.Program does not have. An API server with the

@@ -28,15 +28,15 @@ func TestTheProgressOfALongRunIsWrittenNowAndThen(t *testing.T) {
 	}
 
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(decide.ProgressAfter), "a run that has started is looked at")
-	begun := w.writes
+	before := w.writes
 	id := w.stack().Status.Run.ID
 	clock = started.Add(9 * time.Second)
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Second))
-	g.Expect(w.writes).To(Equal(begun), "not before its time")
+	g.Expect(w.writes).To(Equal(before), "not before its time")
 
 	clock = started.Add(10 * time.Second)
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(10 * time.Second))
-	g.Expect(w.writes).To(Equal(begun + 1))
+	g.Expect(w.writes).To(Equal(before + 1))
 	g.Expect(asked).To(Equal(id))
 	stack := w.stack()
 	message := "Running update at revision " + commitA + ": 3 created, 2 in progress after 10s"
@@ -59,12 +59,12 @@ func TestTheProgressOfALongRunIsWrittenNowAndThen(t *testing.T) {
 	}
 	w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
 	w.mustReconcile()
-	g.Expect(w.writes).To(Equal(begun+6), "twice as long each time, and then once a minute")
-	begun += 5
+	g.Expect(w.writes).To(Equal(before+6), "twice as long each time, and then once a minute")
+	before += 5
 
 	w.runner.end(id, run.Succeeded, "")
 	w.mustReconcile()
-	g.Expect(w.writes).To(Equal(begun + 2))
+	g.Expect(w.writes).To(Equal(before + 2))
 	g.Expect(w.events.lines).To(HaveLen(1), "a line of the status is no event")
 }
 
@@ -79,7 +79,7 @@ func TestAWaitingStackIsNotPolledForProgress(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := sourceWorld(t)
 	w.runner.full = true
-	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "it is told when it is its turn")
+	g.Expect(w.mustReconcile().RequeueAfter).To(BeZero(), "it is reported when it is its turn")
 }
 
 // TestTheProgressWrittenByAnEarlierRelease: the earlier release wrote it to the
@@ -97,15 +97,15 @@ func TestTheProgressWrittenByAnEarlierRelease(t *testing.T) {
 	stack := w.stack()
 	stack.Status.Run.Progress = nil
 	g.Expect(w.Status().Update(t.Context(), stack)).To(Succeed())
-	begun := w.writes
+	before := w.writes
 
 	clock = started.Add(43 * time.Second)
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(43 * time.Second))
-	g.Expect(w.writes).To(Equal(begun + 1))
+	g.Expect(w.writes).To(Equal(before + 1))
 	g.Expect(w.stack().Status.Run.Progress.Message).To(Equal("2 in progress"))
 	clock = started.Add(85 * time.Second)
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Second))
-	g.Expect(w.writes).To(Equal(begun + 1))
+	g.Expect(w.writes).To(Equal(before + 1))
 }
 
 func TestWhatDelaysACancelIsWritten(t *testing.T) {
@@ -124,7 +124,7 @@ func TestWhatDelaysACancelIsWritten(t *testing.T) {
 	writes := w.writes
 	clock = started.Add(time.Minute)
 	w.mustReconcile()
-	g.Expect(w.writes).To(Equal(writes), "how far it comes is not told any more")
+	g.Expect(w.writes).To(Equal(writes), "how far it comes is not reported any more")
 	waiting = "the pod could not be asked: it is immutable"
 	w.mustReconcile()
 	g.Expect(message()).To(Equal(cancelling + ": " + waiting))

@@ -35,9 +35,9 @@ func TestARunIsReleasedOnlyByItsID(t *testing.T) {
 	g.Expect(stack.Status.Run).To(BeNil())
 	g.Expect(stack.Status.Interrupted).To(HaveLen(1))
 	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.RunInterruptedReason))
-	told := "Run " + lost + " (update) of the controller on pod-1 was released by the annotation pulumi.com/release-run and counts as interrupted"
-	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(told))
-	g.Expect(w.events.lines).To(Equal([]string{"Warning RunInterrupted " + told}))
+	reported := "Run " + lost + " (update) of the controller on pod-1 was released by the annotation pulumi.com/release-run and counts as interrupted"
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(reported))
+	g.Expect(w.events.lines).To(Equal([]string{"Warning RunInterrupted " + reported}))
 
 	recovery := w.nextRun()
 	g.Expect(recovery.Operation).To(Equal(run.Recover))

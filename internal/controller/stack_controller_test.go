@@ -183,7 +183,7 @@ func TestAResultIsKeptUntilItIsWritten(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
 	g.Expect(w.runner.results).To(BeEmpty())
-	g.Expect(w.events.lines).To(HaveLen(1), "told once")
+	g.Expect(w.events.lines).To(HaveLen(1), "reported once")
 }
 
 // The write that absorbs a result may succeed although its response is lost.
@@ -554,7 +554,7 @@ func TestRequests(t *testing.T) {
 
 	w.edit(request("one"))
 	w.mustReconcile()
-	g.Expect(w.stack().Status.LastHandledReconcileAt).To(BeEmpty(), "the run in flight may have begun too early for it")
+	g.Expect(w.stack().Status.LastHandledReconcileAt).To(BeEmpty(), "the run in flight may have started too early for it")
 
 	w.runner.end(first, run.Succeeded, "")
 	w.mustReconcile()

@@ -116,8 +116,8 @@ func TestWhatTheOperatorKnowsOfTheProjectIsKept(t *testing.T) {
 
 func TestAStackOfTheOperatorIsRunIfThereIsWork(t *testing.T) {
 	for name, change := range map[string]func(*v1.Stack){
-		"somebody asks in Flux's way": func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} },
-		"somebody asks in the operator's way": func(s *v1.Stack) {
+		"someone asks in Flux's way": func(s *v1.Stack) { s.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"} },
+		"someone asks in the operator's way": func(s *v1.Stack) {
 			s.Annotations = map[string]string{v1.ReconcileRequestAnnotation: "now"}
 		},
 		"the resync is due":            func(s *v1.Stack) { s.Spec.ContinueResyncOnCommitMatch = true },

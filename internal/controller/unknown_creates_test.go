@@ -35,23 +35,23 @@ func unknownWorld(t *testing.T) (w *world, id string, unknown *[]string) {
 func TestAnUnknownCreationIsNamedDuringTheRun(t *testing.T) {
 	g := NewWithT(t)
 	w, id, unknown := unknownWorld(t)
-	begun := w.writes
+	before := w.writes
 	w.mustReconcile()
-	g.Expect(w.writes).To(Equal(begun), "there is nothing to write")
+	g.Expect(w.writes).To(Equal(before), "there is nothing to write")
 
 	*unknown = []string{"urn:b"}
-	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(5*time.Second), "its progress is told in time")
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(5*time.Second), "its progress is reported in time")
 	g.Expect(w.stack().Status.UnknownCreates).To(Equal([]string{"urn:b"}))
-	g.Expect(w.stack().Status.Run).To(HaveField("ID", id), "it goes on")
+	g.Expect(w.stack().Status.Run).To(HaveField("ID", id), "it continues")
 	for range 5 {
 		w.mustReconcile()
 	}
-	g.Expect(w.writes).To(Equal(begun+1), "once is enough")
+	g.Expect(w.writes).To(Equal(before+1), "once is enough")
 
 	*unknown = []string{"urn:a", "urn:b"}
 	w.passTime(5 * time.Second)
 	w.mustReconcile()
-	g.Expect(w.writes).To(Equal(begun+2), "the progress with it")
+	g.Expect(w.writes).To(Equal(before+2), "the progress with it")
 	g.Expect(w.stack().Status.UnknownCreates).To(Equal([]string{"urn:a", "urn:b"}))
 	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("after 10s"))
 

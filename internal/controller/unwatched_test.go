@@ -41,7 +41,7 @@ func TestTheResultOfARelabelledStackIsNotLost(t *testing.T) {
 	g := NewWithT(t)
 	w, all, id := relabelled(t)
 	w.mustReconcile()
-	g.Expect(w.runner.runs).To(HaveKey(id), "it goes on")
+	g.Expect(w.runner.runs).To(HaveKey(id), "it continues")
 	g.Expect(w.writes).To(Equal(2), "there is nothing to write yet")
 
 	w.runner.end(id, run.Failed, "the provider died")
@@ -56,13 +56,13 @@ func TestTheResultOfARelabelledStackIsNotLost(t *testing.T) {
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(conflictRetry))
 	w.mustReconcile()
 	w.Client = all
-	g.Expect(w.stack().Status.Run).To(BeNil(), "the other controller can go on")
+	g.Expect(w.stack().Status.Run).To(BeNil(), "the other controller can continue")
 	g.Expect(w.stack().Status.UnknownCreates).To(ConsistOf("urn:a"))
 	g.Expect(w.runner.results).To(BeEmpty(), "it is forgotten here")
 
 	w.Client = otherShard{all}
 	w.mustReconcile()
-	g.Expect(w.runner.started).To(Equal(1), "no new run is begun here")
+	g.Expect(w.runner.started).To(Equal(1), "no new run is started here")
 }
 
 func TestARelabelledStackIsLeftToItsHolder(t *testing.T) {
