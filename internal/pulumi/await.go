@@ -23,7 +23,7 @@ func markOf(runID string) string { return grammar.RunVariable + "=" + runID }
 func Alive(runID string) (int, error) { return process.CountMarked(markOf(runID)) }
 
 // awaitEnd returns when no process of the run is alive. A CLI that its guard has
-// interrupted after the controller's death finishes what it has begun. It gets time for that, but not
+// interrupted after the controller's death finishes what it has started. It gets time for that, but not
 // all of the time of the waiting run. Whatever is left after that is ended.
 func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) error {
 	grace := d.Grace.withDefaults()
@@ -43,7 +43,7 @@ func (d *Driver) awaitEnd(ctx context.Context, runID string, say func(string)) e
 }
 
 // partOf bounds patience by a third of the time left. Waiting longer would end with the
-// run, and the next run would start waiting anew: a hanging process would never be asked
+// run, and the next run would start waiting again: a hanging process would never be asked
 // to stop.
 func partOf(ctx context.Context, patience time.Duration) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {

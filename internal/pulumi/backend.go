@@ -49,17 +49,17 @@ func (s *session) elsewhereText() string {
 func (s *session) missing() error {
 	switch {
 	case s.run.Operation == run.Destroy && s.reportedFound.Emptied:
-		return nil // somebody else has removed it since
+		return nil // someone else has removed it since
 	case s.isElsewhere():
 		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and everything that it manages would be left behind: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, back to that, or bring the state here with pulumi stack export and import; "+
 			"to delete this Stack and keep its resources, set %s and delete it",
-			s.stack, s.backend(), s.run.KnownBackend, s.letsGo())
+			s.stack, s.backend(), s.run.KnownBackend, s.withoutDestroy())
 	case s.run.MustExist:
 		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it, or begun to: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+
 			"if it was never created, create it with pulumi stack init; "+
-			"to delete this Stack and keep its resources, set %s and delete it", s.stack, s.backend(), s.letsGo())
+			"to delete this Stack and keep its resources, set %s and delete it", s.stack, s.backend(), s.withoutDestroy())
 	case s.run.Operation == run.Destroy && s.run.Known.Name != "":
 		// A volume that is not mounted looks like an empty directory. Nothing was
 		// destroyed.
@@ -75,14 +75,14 @@ func (s *session) missing() error {
 		// Creating it again would create everything it manages a second time.
 		return fmt.Errorf("the stack %s has been updated before, and is no longer in the backend: "+
 			"set the backend, or restore the state, that it was updated in; if it was removed on purpose, "+
-			"set %s, delete this Stack and create another", s.stack, s.letsGo())
+			"set %s, delete this Stack and create another", s.stack, s.withoutDestroy())
 	}
 	return nil
 }
 
-// letsGo is what has a Stack that is deleted be let go: one with an interrupted run is
+// withoutDestroy is the setting with which a Stack is deleted and its resources stay: one with an interrupted run is
 // recovered first, whether or not it is to be destroyed.
-func (s *session) letsGo() string {
+func (s *session) withoutDestroy() string {
 	if len(s.run.Interrupted) > 0 {
 		return "spec.suspend to true"
 	}

@@ -21,7 +21,7 @@ func TestAPanicOfWhatWatchesTheCLIStopsItGently(t *testing.T) {
 	r := l.update(l.thing("hold: create"))
 	l.reports.progress = func(progress run.Progress) {
 		if progress.InFlight > 0 {
-			l.begun()
+			l.awaitCreate()
 			panic("no such index")
 		}
 	}
@@ -31,7 +31,7 @@ func TestAPanicOfWhatWatchesTheCLIStopsItGently(t *testing.T) {
 		l.driver.Do(t.Context(), Directory(l.TempDir()), r, func(string) {})
 	}()
 	l.Eventually(cloud.Open(l.cloud).ToldToStop).Should(BeTrue())
-	l.letGo()
+	l.release()
 	l.Eventually(caught).Should(Receive(MatchError("no such index")))
 	l.Expect(Alive(r.ID)).To(BeZero())
 	l.Expect(l.state()).To(And(ContainSubstring("Thing::a"), Not(ContainSubstring("pending_operations"))), "what was in flight is finished")

@@ -45,7 +45,7 @@ func TestARecoveryReportsWhatTheStateHasForgotten(t *testing.T) {
 	l.driver.Grace = Grace{Settle: patience, Finish: 2 * time.Second, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hold: create")))
-	l.begun()
+	l.awaitCreate()
 	cancel(errors.New("the controller is shutting down"))
 	l.Eventually(results).Should(Receive())
 	l.Expect(l.state()).To(ContainSubstring("pending_operations"))

@@ -49,9 +49,9 @@ func TestWhereTheStackIsIsReportedBeforeAnythingIsCreated(t *testing.T) {
 	defer kill()
 	results := make(chan run.Result, 1)
 	go func() { results <- b.do(ctx, first) }()
-	b.begun()
+	b.awaitCreate()
 	b.Expect(reported()).To(Equal([]run.Found{{Project: demo, Backend: "file://" + b.backend}}))
-	b.letGo()
+	b.release()
 	var result run.Result
 	b.Eventually(results).Should(Receive(&result))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
@@ -149,7 +149,7 @@ func TestARecoveryInABackendThatWasMovedSucceeds(t *testing.T) {
 	from := time.Now()
 	lost := b.update(b.thing("value: y\n      hold: update"))
 	b.killed(lost, "pulumi")
-	b.letGo()
+	b.release()
 	reported := b.reported()
 	moved := filepath.Join(t.TempDir(), "moved")
 	b.Expect(os.CopyFS(moved, os.DirFS(b.backend))).To(Succeed())
@@ -191,7 +191,7 @@ func TestARecoveryInABackendOfASecretThatWasMovedSucceeds(t *testing.T) {
 	lost := ofSecret(b.update(b.thing("value: y\n      hold: update")), "uid")
 	lost.Known, lost.KnownBackend = made.Project, made.Backend
 	b.killed(lost, "pulumi")
-	b.letGo()
+	b.release()
 	moved := filepath.Join(t.TempDir(), "moved")
 	b.Expect(os.Rename(b.backend, moved)).To(Succeed())
 	recovery := b.recovery(lost)
@@ -213,7 +213,7 @@ func TestARecoveryWithASecretThatWasMadeAgainSucceeds(t *testing.T) {
 	lost := ofSecret(b.update(b.thing("value: y\n      hold: update")), "uid-1")
 	lost.Known, lost.KnownBackend = made.Project, made.Backend
 	b.killed(lost, "pulumi")
-	b.letGo()
+	b.release()
 	recovery := ofSecret(b.recovery(lost), "uid-2")
 	recovery.Known, recovery.KnownBackend = made.Project, made.Backend
 	recovery.Interrupted[0].Backend = made.Backend
@@ -229,7 +229,7 @@ func TestARecoveryThatCannotReadWhatWasFoundGoesByWhatIsKnown(t *testing.T) {
 	b.withStack()
 	lost := b.update(b.thing("value: x\n      hold: create"))
 	b.killed(lost, "pulumi")
-	b.letGo()
+	b.release()
 	b.Expect(os.Truncate(b.of(lost.ID).found(), 0)).To(Succeed())
 	result := b.do(t.Context(), b.recovery(lost))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
@@ -237,16 +237,16 @@ func TestARecoveryThatCannotReadWhatWasFoundGoesByWhatIsKnown(t *testing.T) {
 	b.Expect(b.saidLines()).To(ContainElement(ContainSubstring("failed to read where run")))
 }
 
-// leavingItsLock has the run do all it is asked to, and not be able to remove its lock. It waits for begun while the run has that.
-func (b beside) leavingItsLock(r run.Run, begun func()) {
+// leavingItsLock has the run do all it is asked to, and not be able to remove its lock. It calls started while the run has that.
+func (b beside) leavingItsLock(r run.Run, started func()) {
 	b.Helper()
 	results := make(chan run.Result, 1)
 	go func() { results <- b.do(b.Context(), r) }()
-	begun()
+	started()
 	locks, away := filepath.Join(b.backend, ".pulumi", "locks"), filepath.Join(b.backend, "away")
 	b.Expect(os.Rename(locks, away)).To(Succeed())
 	b.Expect(os.WriteFile(locks, nil, 0o600)).To(Succeed()) // no directory, so that even root cannot delete there
-	b.letGo()
+	b.release()
 	var result run.Result
 	b.Eventually(results).Should(Receive(&result))
 	b.Expect(os.Remove(locks)).To(Succeed())
@@ -262,7 +262,7 @@ func TestALockThatCannotBeRemovedIsRecoveredFrom(t *testing.T) {
 	b := newBeside(t)
 	b.withStack()
 	lost := b.update(b.thing("value: x\n      hold: create"))
-	b.leavingItsLock(lost, b.begun)
+	b.leavingItsLock(lost, b.awaitCreate)
 	result := b.do(t.Context(), b.recovery(lost))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.locks()).To(BeEmpty())
@@ -288,9 +288,9 @@ func TestALockThatAUserHasRemovedIsNotLeft(t *testing.T) {
 	b.withStack()
 	results := make(chan run.Result, 1)
 	go func() { results <- b.do(t.Context(), b.update(b.thing("value: x\n      hold: create"))) }()
-	b.begun()
+	b.awaitCreate()
 	b.Expect(os.RemoveAll(filepath.Join(b.backend, ".pulumi", "locks"))).To(Succeed())
-	b.letGo()
+	b.release()
 	var result run.Result
 	b.Eventually(results).Should(Receive(&result))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)

@@ -129,7 +129,7 @@ func TestARecoveryInstallsOnlyWhereItRunsTheProgram(t *testing.T) {
 	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "install"}))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(HavePrefix(installing + ": no luck"))
-	l.Expect(result.Interrupted).To(BeFalse(), "it has not begun to settle anything")
+	l.Expect(result.Interrupted).To(BeFalse(), "it has not started to settle anything")
 }
 
 func TestAFailedInstallationLeavesNothing(t *testing.T) {
@@ -204,7 +204,7 @@ func TestAnInstallationIsCancelledWithAllItsProcesses(t *testing.T) {
 		message string
 	}{
 		"by its timeout": {context.DeadlineExceeded, run.TimedOut, "the timeout has passed and the run was cancelled while " + installing},
-		"by somebody":    {run.ErrCancelled, run.Cancelled, "cancelled: requested by a user while " + installing},
+		"by someone":     {run.ErrCancelled, run.Cancelled, "cancelled: requested by a user while " + installing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -214,11 +214,11 @@ func TestAnInstallationIsCancelledWithAllItsProcesses(t *testing.T) {
 			results := make(chan run.Result, 1)
 			go func() { results <- l.driver.Do(ctx, dir, r, func(string) {}) }()
 			l.Eventually(filepath.Join(dir.Workspace(), "installing")).Should(BeAnExistingFile())
-			begun := time.Now()
+			started := time.Now()
 			cancel(test.cause)
 			var result run.Result
 			l.Eventually(results).Should(Receive(&result))
-			t.Logf("it took %s", time.Since(begun))
+			t.Logf("it took %s", time.Since(started))
 			l.Expect(result.Outcome).To(Equal(test.outcome))
 			l.Expect(result.Message).To(HavePrefix(test.message))
 			l.Expect(result.Interrupted).To(BeFalse())

@@ -181,8 +181,8 @@ func (l *lab) replacing(command, script string) {
 func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()
-	begun := filepath.Join(t.TempDir(), "begun")
-	l.exporting("touch " + begun + "; sleep 600")
+	started := filepath.Join(t.TempDir(), "started")
+	l.exporting("touch " + started + "; sleep 600")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var stopped time.Time
@@ -190,7 +190,7 @@ func TestARunThatIsToStopDoesNotWaitForItsState(t *testing.T) {
 		ticker := time.NewTicker(pollInterval)
 		defer ticker.Stop()
 		for ; ctx.Err() == nil; <-ticker.C {
-			if _, err := os.Stat(begun); err == nil {
+			if _, err := os.Stat(started); err == nil {
 				stopped = time.Now()
 				cancel(errors.New("enough"))
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// inFlight writes operations in flight into the state, by thing, as if somebody had
+// inFlight writes operations in flight into the state, by thing, as if someone had
 // died during them. A thing that is not in the state is copied from a.
 func (b beside) inFlight(operations map[string]string) {
 	b.Helper()
@@ -56,7 +56,7 @@ func (b beside) left(more string) run.Run {
 	return lost
 }
 
-// reads waits until the provider has begun to read the thing.
+// reads waits until the provider has started to read the thing.
 func (b beside) reads(name string) {
 	b.Eventually(func() (bool, error) {
 		journal, err := cloud.Open(b.cloud).Journal()
@@ -72,7 +72,7 @@ func TestARecoveryForgetsNothingThatIsNotNamed(t *testing.T) {
 	clearing := b.recovery(b.left("hold: read"))
 	clearing.ClearPendingCreates = true
 	b.Expect(b.killed(clearing, "pulumi").Outcome).To(Equal(run.Failed))
-	b.letGo()
+	b.release()
 
 	again := b.recovery(clearing)
 	again.ClearPendingCreates = true
@@ -110,7 +110,7 @@ func TestAnInterruptedInspectionIsRepeated(t *testing.T) {
 			first := b.update(program)
 			first.InspectFirst, first.Options.RunProgram = true, true
 			b.Expect(b.killedAfter(first, "pulumi", func() { b.reads("b") }).Interrupted).To(BeTrue())
-			b.letGo()
+			b.release()
 			b.Expect(b.state()).NotTo(Or(ContainSubstring("pending_operations"), ContainSubstring("half done")))
 			recovery := b.recovery(first)
 			recovery.InspectFirst, recovery.Options.RunProgram, recovery.Program = true, true, first.Program
@@ -152,7 +152,7 @@ func TestARecoveryThatFailsNamesTheCreationsInFlight(t *testing.T) {
 	})
 }
 
-// Somebody else's update may die at any time before ours takes the lock, also after ours
+// Someone else's update may die at any time before ours takes the lock, also after ours
 // has looked at the state. The engine merely warns, and would make the thing again.
 func TestACreationThatAnotherUpdateHasLeftIsNotRepeated(t *testing.T) {
 	t.Parallel()

@@ -60,18 +60,18 @@ func (b beside) recovery(lost run.Run) run.Run {
 }
 
 // killed executes a run and kills its processes of that name once the provider has
-// begun its operation.
+// started its operation.
 func (b beside) killed(r run.Run, name string) run.Result {
 	b.Helper()
-	return b.killedAfter(r, name, b.begun)
+	return b.killedAfter(r, name, b.awaitCreate)
 }
 
-func (b beside) killedAfter(r run.Run, name string, begun func()) run.Result {
+func (b beside) killedAfter(r run.Run, name string, started func()) run.Result {
 	b.Helper()
 	b.Expect(os.RemoveAll(filepath.Join(b.cloud, "journal.jsonl"))).To(Succeed())
 	results := make(chan run.Result, 1)
 	go func() { results <- b.do(b.Context(), r) }()
-	begun()
+	started()
 	found, err := process.Marked(markOf(r.ID))
 	b.Expect(err).NotTo(HaveOccurred())
 	for _, process := range found {
@@ -211,9 +211,9 @@ func TestARecoveryRemovesItsOwnLocksAndNoOthers(t *testing.T) {
 	result := b.do(t.Context(), recovery)
 	b.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
 	b.Expect(result.Message).To(And(ContainSubstring("bob@elsewhere"), ContainSubstring("bob@"+here)))
-	b.Expect(result.Interrupted).To(BeFalse(), "it has not begun")
+	b.Expect(result.Interrupted).To(BeFalse(), "it has not started")
 	b.Expect(b.locks()).To(ConsistOf(others))
-	b.Expect(unfinished).To(BeAnExistingFile(), "somebody may be writing it")
+	b.Expect(unfinished).To(BeAnExistingFile(), "someone may be writing it")
 	b.Expect(b.newCalls()).To(Equal([]string{"stack export", "stack export", "refresh"}))
 
 	for _, path := range others {
@@ -328,7 +328,7 @@ func TestACreationThatWasCancelledIsOfUnknownOutcome(t *testing.T) {
 	l := newLab(t).withProvider().withStack()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hang: create")))
-	l.begun()
+	l.awaitCreate()
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))

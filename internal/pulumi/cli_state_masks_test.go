@@ -150,7 +150,7 @@ func TestSecretsOfTheStateAreMaskedInADestroyThatIsCancelled(t *testing.T) {
 	l.given(l.thing(frank("hang: delete")))
 	l.Expect(snapshot.RemoveAll(filepath.Join(l.cloud, "journal.jsonl"))).To(Succeed())
 	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { l.begun(); cancel(errors.New("enough")) }()
+	go func() { l.awaitCreate(); cancel(errors.New("enough")) }()
 	result := l.do(ctx, l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Cancelled))
 	l.shows(result, "cancelled: enough", `(input was "***")`)

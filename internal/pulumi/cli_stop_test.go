@@ -20,16 +20,16 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 )
 
-// begun returns when the provider has begun to create something.
-func (l *lab) begun() {
+// awaitCreate returns when the provider has started to create something.
+func (l *lab) awaitCreate() {
 	l.Eventually(func() string {
 		text, _ := os.ReadFile(filepath.Join(l.cloud, "journal.jsonl"))
 		return string(text)
 	}).Should(ContainSubstring("begin"))
 }
 
-// letGo lets what the provider holds go on.
-func (l *lab) letGo() { l.Expect(cloud.Open(l.cloud).Release()).To(Succeed()) }
+// release lets what the provider holds continue.
+func (l *lab) release() { l.Expect(cloud.Open(l.cloud).Release()).To(Succeed()) }
 
 // start executes a run in the background.
 func (l *lab) start(ctx context.Context, r run.Run) <-chan run.Result {
@@ -43,15 +43,15 @@ func TestATimeoutFinishesWhatIsInFlight(t *testing.T) {
 	l := newLab(t).withProvider().withStack()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hold: create", "value: x")))
-	l.begun()
+	l.awaitCreate()
 	cancel(context.DeadlineExceeded)
 	l.Eventually(cloud.Open(l.cloud).ToldToStop).Should(BeTrue())
-	l.letGo()
+	l.release()
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.TimedOut), result.Message)
 	l.Expect(result.Changes.Created).To(Equal(2), "the thing in flight and the provider")
-	l.Expect(l.things()).To(Equal(1), "nothing else was begun")
+	l.Expect(l.things()).To(Equal(1), "nothing else was started")
 	l.Expect(l.locks()).To(BeEmpty())
 	l.Expect(l.state()).To(ContainSubstring("lab:index:Thing::a"))
 	l.Expect(l.state()).NotTo(ContainSubstring("pending_operations"))
@@ -63,7 +63,7 @@ func TestASecondSignalLeavesPendingOperationsButNoLock(t *testing.T) {
 	l.driver.Grace = Grace{Settle: patience, Finish: 2 * time.Second, Abort: patience}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	results := l.start(ctx, l.update(l.thing("hold: create")))
-	l.begun()
+	l.awaitCreate()
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
@@ -78,7 +78,7 @@ func TestAKilledCLILeavesNoProcess(t *testing.T) {
 	l := newLab(t).withProvider().withStack()
 	r := l.update(l.thing("hold: create"))
 	results := l.start(t.Context(), r)
-	l.begun()
+	l.awaitCreate()
 	found, err := process.Marked(markOf(r.ID))
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(len(found)).To(BeNumerically(">=", 3), "the CLI, the language host and the provider")
@@ -140,7 +140,7 @@ func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
 	r := l.update(l.thing("hold: create"))
 	r.Env["PULUMI_BACKEND_URL"] = "file:///elsewhere"
 	results := l.start(t.Context(), r)
-	l.begun()
+	l.awaitCreate()
 	found, err := process.Marked(markOf(r.ID))
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(found).NotTo(BeEmpty())
@@ -152,7 +152,7 @@ func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
 		l.Expect(string(environ)).NotTo(ContainSubstring("file:///elsewhere"))
 	}
 	process.Release(found)
-	l.letGo()
+	l.release()
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)

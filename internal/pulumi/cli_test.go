@@ -292,7 +292,7 @@ func TestUpdatesAndDestroy(t *testing.T) {
 	l.Expect(l.newCalls()).To(Equal([]string{"destroy"}))
 
 	result = l.do(t.Context(), l.update(plainProgram))
-	l.Expect(result.Outcome).To(Equal(run.Succeeded), "a stack that somebody removed: %s", result.Message)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), "a stack that someone removed: %s", result.Message)
 	l.Expect(l.newCalls()).To(Equal([]string{"up", "stack init", "up"}))
 }
 
@@ -446,7 +446,7 @@ func TestALockIsReportedWithItsHolder(t *testing.T) {
 		result := l.do(t.Context(), r)
 		l.Expect(result.Outcome).To(Equal(run.Locked), result.Message)
 		l.Expect(result.Message).To(ContainSubstring("created by bob@elsewhere (pid 7) at 2026-01-02T03:04:05Z"))
-		l.Expect(l.locks()).To(HaveLen(1), "a lock of somebody else is never broken")
+		l.Expect(l.locks()).To(HaveLen(1), "a foreign lock is never broken")
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// begin returns the PID of the provider that has begun to create the thing.
+// begin returns the PID of the provider that has started to create the thing.
 func (l *lab) begin(name string) (pid int) {
 	l.Helper()
 	l.Eventually(func() int {
@@ -68,7 +68,7 @@ func TestAnUnknownCreationIsReportedDuringTheRun(t *testing.T) {
 	var result run.Result
 	l.Eventually(reported).Should(Receive(ConsistOf(HaveSuffix("::a"))))
 	l.Expect(results).NotTo(Receive(), "b is still being created")
-	l.letGo()
+	l.release()
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")), "the result says the same")
 	l.Expect(reported).NotTo(Receive(), "once is enough")
@@ -89,7 +89,7 @@ func TestAnAbandonedCreationIsReportedWhileTheRunStops(t *testing.T) {
 	cancel(errors.New("the controller is shutting down"))
 	var result run.Result
 	l.Eventually(reported).Should(Receive(ConsistOf(HaveSuffix("::a"))))
-	l.letGo()
+	l.release()
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.UnknownCreates).To(ConsistOf(HaveSuffix("::a")))
 }

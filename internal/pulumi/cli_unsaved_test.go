@@ -32,11 +32,11 @@ func TestARunThatCannotSaveTheStateIsRecoveredFrom(t *testing.T) {
 			lost := b.update(b.thing("value: x\n      hold: create"))
 			results := make(chan run.Result, 1)
 			go func() { results <- b.do(t.Context(), lost) }()
-			b.begun()
+			b.awaitCreate()
 			place, away := filepath.Join(b.backend, kept), filepath.Join(b.backend, "away")
 			b.Expect(os.Rename(place, away)).To(Succeed())
 			b.Expect(os.WriteFile(place, nil, 0o600)).To(Succeed()) // no directory, so that even root cannot write there
-			b.letGo()
+			b.release()
 			var result run.Result
 			b.Eventually(results).Should(Receive(&result))
 			b.Expect(os.Remove(place)).To(Succeed())

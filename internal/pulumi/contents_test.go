@@ -19,15 +19,15 @@ func TestContentsOfAState(t *testing.T) {
 		hasSecrets     bool
 		fails          bool
 	}{
-		"an export":                  {state: `{"version":3,"deployment":{"manifest":{"resources":1},"resources":[{"outputs":{"a":` + secret + `}},` + dynamic + `]}}`, dynamic: "pulumi-python:dynamic:Resource", secrets: []string{"hunter2"}, hasSecrets: true},
-		"the file of a backend":      {state: `{"version":3,"checkpoint":{"stack":"resources","latest":{"resources":[` + dynamic + `]}}}`, dynamic: "pulumi-python:dynamic:Resource"},
-		"a secret in what is begun":  {state: `{"deployment":{"resources":[],"pending_operations":[{"resource":{"inputs":{"a":` + secret + `}}}]}}`, secrets: []string{"hunter2"}, hasSecrets: true},
-		"a stack without resources":  {state: `{"version":3,"deployment":{"resources":null}}`},
-		"a stack that was just made": {state: `{"version":3,"checkpoint":{"latest":null}}`},
-		"a value that looks like it": {state: `{"deployment":{"resources":[{"type":"a:b:C","inputs":{"type":"pulumi-nodejs:dynamic:Resource"}}]}}`},
-		"a state that is cut":        {state: `{"deployment":{"resources":[` + dynamic, fails: true},
-		"what is none":               {state: `[]`, fails: true},
-		"a resource that is too big": {state: `{"deployment":{"resources":[{"a":"` + strings.Repeat("x", maxResource+1<<20) + `"}]}}`, fails: true},
+		"an export":                   {state: `{"version":3,"deployment":{"manifest":{"resources":1},"resources":[{"outputs":{"a":` + secret + `}},` + dynamic + `]}}`, dynamic: "pulumi-python:dynamic:Resource", secrets: []string{"hunter2"}, hasSecrets: true},
+		"the file of a backend":       {state: `{"version":3,"checkpoint":{"stack":"resources","latest":{"resources":[` + dynamic + `]}}}`, dynamic: "pulumi-python:dynamic:Resource"},
+		"a secret in what is started": {state: `{"deployment":{"resources":[],"pending_operations":[{"resource":{"inputs":{"a":` + secret + `}}}]}}`, secrets: []string{"hunter2"}, hasSecrets: true},
+		"a stack without resources":   {state: `{"version":3,"deployment":{"resources":null}}`},
+		"a stack that was just made":  {state: `{"version":3,"checkpoint":{"latest":null}}`},
+		"a value that looks like it":  {state: `{"deployment":{"resources":[{"type":"a:b:C","inputs":{"type":"pulumi-nodejs:dynamic:Resource"}}]}}`},
+		"a state that is cut":         {state: `{"deployment":{"resources":[` + dynamic, fails: true},
+		"what is none":                {state: `[]`, fails: true},
+		"a resource that is too big":  {state: `{"deployment":{"resources":[{"a":"` + strings.Repeat("x", maxResource+1<<20) + `"}]}}`, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

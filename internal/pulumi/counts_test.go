@@ -113,7 +113,7 @@ func TestEventsCountWhatBecameOfEachResource(t *testing.T) {
 			l.failed("delete", urn+"3", one, nil)
 			l.failed("delete", urn+"4", kept, nil)
 		}, run.Changes{}},
-		"what has begun": {func(l *log) { l.start("create", urn, nil, none) }, run.Changes{}},
+		"what has started": {func(l *log) { l.start("create", urn, nil, none) }, run.Changes{}},
 		"what is no target, and was never created": {func(l *log) {
 			l.did("same", urn, none, none)
 		}, run.Changes{}},

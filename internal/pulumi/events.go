@@ -88,7 +88,7 @@ type events struct {
 	// signal as a request to stop.
 	began, ended bool
 	outputs      map[string]json.RawMessage
-	// inFlight counts the provider operations that have begun and not ended.
+	// inFlight counts the provider operations that have started and not ended.
 	inFlight int
 	errors   []diagnostic
 	// printed are the last lines that the program and the tools of its language printed.

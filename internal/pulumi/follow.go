@@ -22,7 +22,7 @@ import (
 const pollInterval = 100 * time.Millisecond
 
 // pollSoon is the same while a warning may come upon which the CLI is stopped: as soon as
-// the program has begun, it may be too late.
+// the program has started, it may be too late.
 const pollSoon = 10 * time.Millisecond
 
 // keptEvents is how much of the end of an event log is kept, in bytes.
@@ -71,7 +71,7 @@ func (f *follower) poll() {
 		return
 	}
 	if err := f.readNew(); err != nil {
-		// The outcome does not depend on the events, so the run goes on.
+		// The outcome does not depend on the events, so the run continues.
 		f.failed, f.events.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}

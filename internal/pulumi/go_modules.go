@@ -16,7 +16,7 @@ import (
 
 // linkModules links the modules that go.mod names from the module cache of the namespace into that
 // of the run, and the toolchains: the language host looks for them there, and so does go if the program
-// calls it. Programs are not told of the cache of the namespace, and what go downloads for
+// calls it. Programs do not know the cache of the namespace, and what go downloads for
 // them stays in that of the run.
 func linkModules(root *os.Root, seen sourced, from, to string) error {
 	text, err := readBounded(root, seen.nearest["go.mod"])

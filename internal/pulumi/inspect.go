@@ -34,7 +34,7 @@ func (s *session) inspectFirst(ctx context.Context) (exit, error) {
 }
 
 // refreshApart refreshes in an operation of its own, and not at the beginning of the one
-// that follows. An update of somebody else may still die between the inspection and the
+// that follows. An update of someone else may still die between the inspection and the
 // operation. The engine warns of the creations that this leaves, which stops the operation
 // (see leftCreates), but not if the operation refreshes first, without the program.
 func (s *session) refreshApart(ctx context.Context, refreshes bool) (exit, error) {

@@ -117,7 +117,7 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 	s.installing = true
 	s.say(installing)
 	s.reportProgress(run.Progress{Waiting: installing})
-	begun := time.Now()
+	started := time.Now()
 	before := readLocks(root, seen)
 	last, err := s.bringDependencies(ctx, root, seen, plan)
 	if err != nil || last.code != 0 {
@@ -136,7 +136,7 @@ func (s *session) installFrom(ctx context.Context, root *os.Root) (exit, error) 
 	case s.isBuilt:
 		how = "installed the dependencies of the program and compiled it"
 	}
-	s.say(fmt.Sprintf("%s in %s", how, time.Since(begun).Round(100*time.Millisecond)))
+	s.say(fmt.Sprintf("%s in %s", how, time.Since(started).Round(100*time.Millisecond)))
 	s.reportProgress(run.Progress{})
 	return last, nil
 }

@@ -44,7 +44,7 @@ func (i installation) isSnapshotted() bool {
 }
 
 // key hashes what decides what the installation brings. docs/image.md lists it. No value that
-// authenticates is part of it: a token that is renewed must not install anew.
+// authenticates is part of it: a token that is renewed must not install again.
 func (i installation) key(root *os.Root) (snapshot.Key, error) {
 	k := keyHash{sha256.New()}
 	k.add("version", keyVersion, runtime.GOOS, runtime.GOARCH, i.needs.runtime, i.needs.main, i.dir, i.seen.dir, i.needs.options)

@@ -97,7 +97,7 @@ func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapsho
 			return fmt.Errorf("%w: the installation changed %s of the source", snapshot.ErrUnfit, name)
 		}
 	}
-	// Poetry has virtual environments in the home directory, unless told otherwise, and pip without one installs there.
+	// Poetry has virtual environments in the home directory, unless configured otherwise, and pip without one installs there.
 	if s.needs.runtime == "python" && !slices.ContainsFunc(names, func(name string) bool { return path.Base(name) == "pyvenv.cfg" }) {
 		return fmt.Errorf("%w: they are not in a virtual environment in the workspace", snapshot.ErrUnfit)
 	}

@@ -32,7 +32,7 @@ const maxLock = 64 << 10
 // others. It returns true if nothing is left that could be a lock.
 //
 // pulumi cancel cannot do this: it removes all locks of a stack at once, and none of a
-// stack that does not exist, as when the CLI was killed while creating the stack or
+// stack that does not exist, for example when the CLI was killed while creating the stack or
 // after removing it. Each CLI process has a lock file of its own.
 func (s *session) removeLocks() (bool, error) {
 	if s.lockDir() == "" {
@@ -129,7 +129,7 @@ func (s *session) isOurs(h lockHolder) bool {
 			return true
 		}
 		// The processes of that run have ended. A live process with the same PID may be
-		// somebody else's that made the lock, unless it is younger than the lock.
+		// someone else's that made the lock, unless it is younger than the lock.
 		return !h.mayLive() && (slices.Contains(readPIDs(s.dir.of(lost.ID).pids()), h.pid) || s.isOfLostFiles(h, lost))
 	})
 }

@@ -52,7 +52,7 @@ func FuzzLockHolders(f *testing.F) {
 		s := interruptedOn(Directory(filepath.Join(os.TempDir(), "none", "new")), lostPod)
 		switch left := s.lockIsLeft(message); {
 		case left && foreign:
-			t.Errorf("the lock of somebody else is taken for left behind:\n%s", message)
+			t.Errorf("a foreign lock is taken for left behind:\n%s", message)
 		case !left && !foreign && plain:
 			t.Errorf("a lock that is left is not known:\n%s", message)
 		}

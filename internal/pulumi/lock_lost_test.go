@@ -59,7 +59,7 @@ func TestALockIsOursThoughTheFilesOfItsRunAreLost(t *testing.T) {
 		"from before the boot":                     {rebooted, func(h *lockHolder, _ *run.Interrupted) { h.at = then }, true},
 		"from before the boot, of a number in use": {rebooted, func(h *lockHolder, _ *run.Interrupted) { h.at, h.pid = then, process }, true},
 		"from after the boot, of a run before it":  {rebooted, func(*lockHolder, *run.Interrupted) {}, false},
-		"from before the boot, by somebody else":   {rebooted, func(h *lockHolder, _ *run.Interrupted) { h.at, h.user = then, "bob" }, false},
+		"from before the boot, by someone else":    {rebooted, func(h *lockHolder, _ *run.Interrupted) { h.at, h.user = then, "bob" }, false},
 		"from before the boot, and before the run": {rebooted, func(h *lockHolder, _ *run.Interrupted) { h.at = then.Add(-time.Hour) }, false},
 	} {
 		lock, lost := ours, test.lost

@@ -52,7 +52,7 @@ func isThread(pid int) bool {
 
 // isZombie reports whether the process has ended and only waits to be reaped: kill(2)
 // still finds it, and it still has a start time. A main thread that has ended while
-// others go on looks the same, but for the number of threads.
+// others continue looks the same, but for the number of threads.
 func isZombie(pid int) bool {
 	process, err := procfs.NewProc(pid)
 	if err != nil {

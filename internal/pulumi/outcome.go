@@ -75,7 +75,7 @@ func outcomeOf(e ending) (run.Outcome, string) {
 	case e.installing:
 		return outcomeOfInstall(e)
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Recover && len(e.held) > 0:
-		// Somebody is creating the stack, or the lock would block the next run: not
+		// Someone is creating the stack, or the lock would block the next run: not
 		// done yet.
 		return run.Locked, heldMessage(e.held)
 	case e.err == nil && e.last.code == exitStackNotFound && (e.operation == run.Destroy || e.operation == run.Recover):

@@ -21,7 +21,7 @@ const defaultProvider = "default"
 //
 // That is all it takes to change the provider. The CLI reads a state with the provider
 // named in the state and, with the first snapshot of any update, even one without
-// changes, encrypts all secrets anew with the provider of the settings. Each snapshot
+// changes, encrypts all secrets again with the provider of the settings. Each snapshot
 // names its provider, so an interrupted update leaves a readable state. pulumi stack
 // change-secrets-provider would be one more process that writes the state, outside the
 // lock and the recovery of an update.

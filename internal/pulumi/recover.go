@@ -158,7 +158,7 @@ func exists(path string) bool {
 }
 
 // readInterrupted reads the events of an interrupted run. There are none if the run was
-// on another machine or had not begun.
+// on another machine or had not started.
 func (s *session) readInterrupted(dir Directory) {
 	earlier := &events{mask: s.mask}
 	f := &follower{path: dir.events(), events: earlier, say: func(string) {}}

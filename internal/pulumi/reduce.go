@@ -48,10 +48,10 @@ type reducer struct {
 	depth int
 
 	// inString is set between quotes. escape is the number of bytes that complete an escape,
-	// begun that its kind is next. length is what is kept of a string outside of properties,
+	// started that its kind is next. length is what is kept of a string outside of properties,
 	// full that the rest of it is left out.
-	inString, begun, full bool
-	escape, length        int
+	inString, started, full bool
+	escape, length          int
 	// token is the beginning of a string, to recognize a secret. key is where the last string
 	// outside of properties begins in out.
 	token []byte
@@ -83,10 +83,10 @@ func (r *reducer) Write(piece []byte) (int, error) {
 		switch {
 		case !r.inString:
 			r.structure(rest[0])
-		case r.begun || r.escape > 0:
+		case r.started || r.escape > 0:
 			r.escaped(rest[0])
 		case rest[0] == '\\':
-			r.begun = true
+			r.started = true
 			r.characters(rest[:1])
 		case rest[0] == '"':
 			r.endString()
@@ -187,12 +187,12 @@ func (r *reducer) endProperty() {
 // escaped reads a byte of an escape, which is kept or left out as a whole.
 func (r *reducer) escaped(c byte) {
 	switch {
-	case !r.begun:
+	case !r.started:
 		r.escape--
 	case c == 'u':
 		r.escape = 4
 	}
-	if r.begun = false; !r.full {
+	if r.started = false; !r.full {
 		r.length++
 		r.emit(c)
 	}

@@ -103,7 +103,7 @@ func passphraseOf(env map[string]string) (string, error) {
 
 // crypterOf returns the crypter for the encryptionsalt of the settings, or for a new
 // one if there is none. A new one in each run does no harm: the state stores its own
-// beside what it encrypted, the CLI decrypts with that, and it encrypts everything anew
+// beside what it encrypted, the CLI decrypts with that, and it encrypts everything again
 // in every operation anyway.
 func crypterOf(
 	ctx context.Context, settings *workspace.ProjectStack, file, passphrase string,

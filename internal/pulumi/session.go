@@ -140,7 +140,7 @@ func (s *session) withEvents(ctx context.Context, operation ...string) (exit, er
 
 // call calls the CLI for the stack and resets s.events to the events of this call. It
 // fails if the stack should be in the backend and is not, and if the next call would take
-// the lock of this one for somebody else's.
+// the lock of this one for someone else's.
 func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if err := os.Remove(s.dir.events()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}

@@ -44,7 +44,7 @@ func (e ending) leftBehind() bool {
 }
 
 // leavesLock reports whether the CLI could not remove its lock, which it only prints. A lock
-// that somebody has removed in the meantime is not left.
+// that someone has removed in the meantime is not left.
 func (e exit) leavesLock() bool {
 	_, why, failed := strings.Cut(e.stderr.Text, "there was a problem deleting the lock at ")
 	return failed && !strings.Contains(why, "(code=NotFound)")

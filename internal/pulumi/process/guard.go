@@ -18,7 +18,7 @@ const guardScript = `read _ || kill -INT "$1"`
 
 // guard is a shell that outlives this process and then interrupts the guarded one,
 // since nobody else would bound it any more: the CLI of Pulumi then finishes what it has
-// begun, saves and unlocks.
+// started, saves and unlocks.
 //
 // The kernel's parent death signal does not work for this. As the threads of the parent
 // die, each thread that the child is handed to sends it, so the child gets it more than

@@ -21,7 +21,7 @@ const (
 
 // output is the file that receives a stream of the process. A pipe would not do: if this
 // process were killed, the next line printed would end the other with SIGPIPE instead of
-// letting it finish what it has begun.
+// letting it finish what it has started.
 type output struct {
 	file *os.File
 	// freed is the offset up to which the file's middle was freed.
