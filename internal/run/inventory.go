@@ -20,10 +20,10 @@ type Inventory struct {
 	Missed bool `json:",omitempty"`
 }
 
-// sizeOfEach is about what an entry of a list takes in memory beside its texts, in bytes.
+// sizeOfEach is about what an entry of a list uses in memory beside its texts, in bytes.
 const sizeOfEach = 64
 
-// Size returns about how many bytes the lists take in memory.
+// Size returns about how many bytes the lists use in memory.
 func (i Inventory) Size() int {
 	bytes := sizeOfEach * (len(i.Resources) + len(i.Gone))
 	for _, r := range i.Resources {

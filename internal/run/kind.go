@@ -41,7 +41,7 @@ const (
 // Kind describes a kind of run: what it does, and what follows from that for its Stack. It is
 // the only place that does: whatever depends on the kind asks for the property that it needs.
 type Kind struct {
-	// Operation of the run. OnRequest tells a preview that somebody has asked for from one
+	// Operation of the run. OnRequest tells a preview that someone has asked for from one
 	// that spec.preview asks for.
 	Operation Operation
 	OnRequest bool
@@ -64,7 +64,7 @@ type Kind struct {
 	ChangesResources bool
 	// Previews reports whether the run only finds out what an Update would change.
 	Previews bool
-	// InspectsFirst reports whether the run first settles what somebody else may have left
+	// InspectsFirst reports whether the run first settles what someone else may have left
 	// in flight, if no run has found the stack yet. A preview cannot create anything twice.
 	InspectsFirst bool
 	// ReadsOutputs reports whether the run returns the outputs in plain text.
@@ -129,7 +129,7 @@ func KindOfRecord(record *v1.RunStatus) Kind {
 	return kindOf(record.Operation, record.PreviewRequest != "")
 }
 
-// PreviewOnRequest returns the kind of a preview that somebody has asked for.
+// PreviewOnRequest returns the kind of a preview that someone has asked for.
 func PreviewOnRequest() Kind { return kindOf(Preview, true) }
 
 // OfUpdateType returns the kind of a run that the status describes in the terms of the Pulumi

@@ -17,7 +17,7 @@ const (
 	Succeeded Outcome = "Succeeded"
 	// Failed is a run in which Pulumi or the program failed.
 	Failed Outcome = "Failed"
-	// Locked is a run that did nothing because somebody else held the lock of the stack.
+	// Locked is a run that did nothing because someone else held the lock of the stack.
 	Locked Outcome = "Locked"
 	// Drifted is a run that did nothing because resources were changed outside of Pulumi,
 	// and no such change was expected.

@@ -103,7 +103,7 @@ type Run struct {
 	// one.
 	MustExist bool
 	// InspectFirst reports whether no run of this controller has found the stack yet. If
-	// it exists all the same, somebody else may have died while working on it: operations
+	// it exists all the same, someone else may have died while working on it: operations
 	// in flight are settled before anything else, and if creations of unknown outcome are
 	// among them, the run ends and names those. Pods know it by its earlier name.
 	InspectFirst bool `json:"Look"`

@@ -363,7 +363,7 @@ func TestShutdownDoesNotWaitAfterTheLeaseIsLost(t *testing.T) {
 	s.api.fails = unanswered("*v1.Role")
 	end := s.running()
 	s.Eventually(func() string { return s.Report(ref("1")).Progress.Waiting }).Should(ContainSubstring("failed calling webhook"))
-	end() // as when the lease is lost
+	end() // for example when the lease is lost
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s.Expect(s.Shutdown(soon)).To(MatchError("the Jobs of 1 runs could not be created"))

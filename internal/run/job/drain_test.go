@@ -119,7 +119,7 @@ func (s *started) endPods() {
 func TestTheResultOfAJobIsAbsorbedAfterASwitch(t *testing.T) {
 	for name, change := range map[string][]func(*DrainOptions){"with rights": nil, "without": {blind}} {
 		t.Run(name, func(t *testing.T) {
-			s := begun(t)
+			s := claimedRun(t)
 			d := s.drain(change...)
 			phase, _ := d.look()
 			d.Expect(phase).To(Equal(run.Running))
@@ -135,7 +135,7 @@ func TestTheResultOfAJobIsAbsorbedAfterASwitch(t *testing.T) {
 }
 
 func TestARunThatWasCancelledBeforeASwitch(t *testing.T) {
-	s := begun(t)
+	s := claimedRun(t)
 	d := s.drain(func(o *DrainOptions) {
 		o.Recorded = func(context.Context, run.Ref) (run.Recorded, error) {
 			return run.Recorded{InFlight: true, Cancelled: true, AtOnce: true}, nil
@@ -148,7 +148,7 @@ func TestARunThatWasCancelledBeforeASwitch(t *testing.T) {
 }
 
 func TestAPodThatDiedIsSeenAfterASwitch(t *testing.T) {
-	s := begun(t)
+	s := claimedRun(t)
 	s.endPods()
 	s.Expect(s.api.Delete(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pulumi-run-1"}})).To(Succeed())
 	without := s.drain(blind)
@@ -189,7 +189,7 @@ func TestAPodThatContinuesAfterItsResultIsEndedAfterASwitch(t *testing.T) {
 
 func TestALookAfterASwitchThatFailsIsRepeated(t *testing.T) {
 	t.Parallel() // it waits for a retry
-	s := begun(t)
+	s := claimedRun(t)
 	d := s.drain()
 	s.api.setUnreadable(errors.New("connection refused"))
 	phase, _ := d.look()

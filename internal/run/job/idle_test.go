@@ -54,7 +54,7 @@ func TestALingeringPodBlocksItsStackButKeepsNoSlot(t *testing.T) {
 }
 
 func TestARunWhosePodDoesNotTerminateLosesItsSlot(t *testing.T) {
-	s := begun(t)
+	s := claimedRun(t)
 	s.Expect(s.runs[s.key].slot.since).To(BeZero(), "it has its Job")
 	s.Expect(s.removeJob(t.Context(), s.key)).To(Succeed())
 	s.step()
@@ -68,7 +68,7 @@ func TestARunWhosePodDoesNotTerminateLosesItsSlot(t *testing.T) {
 	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	s.Expect(s.ended().Outcome).To(Equal(run.Succeeded))
-	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its pod goes on")
+	s.Expect(s.Reserve("default", "app")).To(BeFalse(), "its pod continues")
 	s.pod(failed)
 	s.step()
 	s.Expect(s.lingers()).To(BeFalse())

@@ -208,7 +208,7 @@ func isOver(s seen, claimed bool) bool {
 	return s.job == nil || len(s.pods) > 0 || condition(s.job) != nil || isSuspended(s.job)
 }
 
-// isSuspended reports whether somebody, such as a Job queue, has suspended the Job.
+// isSuspended reports whether someone, such as a Job queue, has suspended the Job.
 func isSuspended(job *batchv1.Job) bool { return job != nil && ptr.Deref(job.Spec.Suspend, false) }
 
 // condition returns the final condition of a Job, nil if it has not ended.

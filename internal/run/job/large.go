@@ -56,7 +56,7 @@ func weight(ended *run.Result) int {
 	return bytes
 }
 
-// complete reads again what lighten has dropped. If somebody has removed or replaced the
+// complete reads again what lighten has dropped. If someone has removed or replaced the
 // result meanwhile, that is lost, but not the result.
 func (r *Runner) complete(k key, light run.Result) (*run.Result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)

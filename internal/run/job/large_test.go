@@ -26,7 +26,7 @@ func large() run.Result {
 }
 
 func TestALargeResultStaysInItsSecretUntilItIsAbsorbed(t *testing.T) {
-	s := begun(t)
+	s := claimedRun(t)
 	s.write(large())
 	s.step()
 	kept := s.runs[s.key].result
@@ -58,7 +58,7 @@ func TestALargeResultThatCannotBeReadAgainIsNotLost(t *testing.T) {
 		"the result is invalid":  {func(s *started) { s.replace([]byte("x")) }, run.Ended},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begun(t)
+			s := claimedRun(t)
 			s.write(large())
 			s.step()
 			tt.change(s)
@@ -79,7 +79,7 @@ func TestALargeResultThatCannotBeReadAgainIsNotLost(t *testing.T) {
 func TestAStackWhoseLargeResultCouldNotBeReadIsWoken(t *testing.T) {
 	t.Parallel() // it waits for a retry
 	woken := &calls{}
-	s := begun(t, func(o *Options) { o.Wake = woken.ended })
+	s := claimedRun(t, func(o *Options) { o.Wake = woken.ended })
 	s.write(large())
 	s.step()
 	woken.list()
@@ -102,7 +102,7 @@ func (s *started) replace(data []byte) {
 }
 
 func TestASmallResultIsReadOnce(t *testing.T) {
-	s := begun(t)
+	s := claimedRun(t)
 	s.write(run.Result{Outcome: run.Succeeded, Outputs: map[string]json.RawMessage{"a": json.RawMessage(`"b"`)}})
 	s.step()
 	s.Expect(s.api.WithWatch.Delete(t.Context(), &corev1.Secret{ObjectMeta: s.secret().ObjectMeta})).To(Succeed())

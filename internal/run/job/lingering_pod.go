@@ -129,7 +129,7 @@ func (r *Runner) reconcileLingering(ctx context.Context, k key, s seen) (bool, e
 
 // isWaitedFor reports whether a Stack waits for a lingering pod. If its Job is being
 // deleted and nobody waits, as for a run of an earlier controller or an object that
-// somebody made to look like one, there is nothing more to do, however long it stays.
+// someone made to look like one, there is nothing more to do, however long it stays.
 func (r *Runner) isWaitedFor(k key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -121,7 +121,7 @@ func TestOnlyAnUnclaimedRunIsGivenUp(t *testing.T) {
 	s.Expect(apierrors.IsConflict(errors.Unwrap(err))).To(BeTrue(), "%v", err)
 	s.Expect(s.phase()).To(Equal(run.Running))
 	s.step()
-	s.Expect(s.ended().Interrupted).To(BeTrue(), "it was begun, and its pod is dead")
+	s.Expect(s.ended().Interrupted).To(BeTrue(), "it was started, and its pod is dead")
 }
 
 func TestAFailedRequestIsRetriedAndReported(t *testing.T) {
@@ -183,7 +183,7 @@ func TestASidecarDoesNotOutliveTheRun(t *testing.T) {
 }
 
 func TestAResultDatedInTheFutureIsNotWaitedForForever(t *testing.T) {
-	s := begun(t)
+	s := claimedRun(t)
 	s.writeResult(run.Result{Outcome: run.Cancelled, EndedAt: time.Now().Add(time.Hour)})
 	s.step()
 	s.Expect(s.phase()).To(Equal(run.Running), "the reason it was stopped may still appear")
@@ -193,7 +193,7 @@ func TestAResultDatedInTheFutureIsNotWaitedForForever(t *testing.T) {
 }
 
 func TestManyChangesQueueARunOnce(t *testing.T) {
-	s := begun(t)
+	s := claimedRun(t)
 	for s.queue.Len() > 0 { // drain earlier work
 		k, _ := s.queue.Get()
 		s.queue.Done(k)

@@ -119,7 +119,7 @@ func TestShutdownWaitsOnlyForRunsBeingCreated(t *testing.T) {
 	s.Expect(s.Closed()).To(BeTrue())
 	s.Expect(s.Reserve("default", "other")).To(BeFalse())
 	s.step()
-	s.Expect(s.Shutdown(t.Context())).To(Succeed(), "its Job goes on")
+	s.Expect(s.Shutdown(t.Context())).To(Succeed(), "its Job continues")
 	s.Expect(s.InFlight()).To(BeEmpty(), "no run ends with the controller")
 	s.AwaitForgotten(t.Context())
 }

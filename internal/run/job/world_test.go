@@ -279,8 +279,8 @@ func start(t *testing.T, change ...func(*Options)) *started {
 	return s
 }
 
-// begun returns a Runner with one run whose pod is running and has claimed it.
-func begun(t *testing.T, change ...func(*Options)) *started {
+// claimedRun returns a Runner with one run whose pod is running and has claimed it.
+func claimedRun(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
 	s := start(t, change...)
 	s.step()
@@ -294,7 +294,7 @@ func begun(t *testing.T, change ...func(*Options)) *started {
 // program can write one.
 func goesOn(t *testing.T, change ...func(*Options)) *started {
 	t.Helper()
-	s := begun(t, change...)
+	s := claimedRun(t, change...)
 	s.writeResult(run.Result{Outcome: run.Succeeded})
 	s.step()
 	return s

@@ -22,7 +22,7 @@ func TestAStackIsNotifiedOfUnknownCreationsAtOnce(t *testing.T) {
 	f.Eventually(f.ended).Should(Receive(Equal("default/a")))
 	f.Expect(f.runner.Report(ref("run-a")).UnknownCreates).To(Equal([]string{"urn:a"}))
 	phase, _ := f.runner.Look(run.Ref{ID: "run-a"})
-	f.Expect(phase).To(Equal(run.Running), "it goes on")
+	f.Expect(phase).To(Equal(run.Running), "it continues")
 
 	reporter{f.runner, "run-b"}.UnknownCreates([]string{"urn:b"})
 	f.Expect(f.runner.Report(ref("run-b")).UnknownCreates).To(BeEmpty(), "it is none of this runner")

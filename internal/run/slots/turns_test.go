@@ -132,7 +132,7 @@ func TestANamespaceHasNotAllSlots(t *testing.T) {
 	g.Expect(p.reserve(stack("b/2"))).To(BeTrue())
 }
 
-// As a Job does that goes on after it had given its slot to another of its namespace.
+// As a Job does that continues after it had given its slot to another of its namespace.
 func TestWhatANamespaceTakesBeyondItsBoundIsNotAtTheExpenseOfOthers(t *testing.T) {
 	g := NewWithT(t)
 	p := newTurns(2, 1)

@@ -135,7 +135,7 @@ func EncodeInput(input Input) (data []byte, digest string, err error) {
 	return data, "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// DecodeInput decodes the Input, which must have the digest: somebody else may have
+// DecodeInput decodes the Input, which must have the digest: someone else may have
 // written the Secret meanwhile.
 func DecodeInput(data []byte, digest string) (Input, error) {
 	sum := sha256.Sum256(data)

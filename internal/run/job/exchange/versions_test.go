@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// A pod goes on while its controller is upgraded, so a controller reads what pods of the version before have written. Do
+// A pod continues while its controller is upgraded, so a controller reads what pods of the version before have written. Do
 // not change these texts: a field may be added, and none renamed.
 
 func TestTheResultOfAnEarlierVersionIsRead(t *testing.T) {
