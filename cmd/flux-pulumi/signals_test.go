@@ -31,14 +31,14 @@ func TestMain(m *testing.M) {
 
 // start runs a shell script in its own process group. In it, "$0" is the program and "$1"
 // the kubeconfig.
-func start(t *testing.T, shell, script, kubeconfig string) (process *exec.Cmd, told *strings.Builder) {
+func start(t *testing.T, shell, script, kubeconfig string) (process *exec.Cmd, output *strings.Builder) {
 	t.Helper()
 	g := NewWithT(t)
 	self, err := os.Executable()
 	g.Expect(err).NotTo(HaveOccurred())
-	process, told = exec.Command(shell, "-c", script, self, kubeconfig), &strings.Builder{}
+	process, output = exec.Command(shell, "-c", script, self, kubeconfig), &strings.Builder{}
 	process.Env = append(os.Environ(), asPlugin+"=1")
-	process.Stdout, process.Stderr = told, told
+	process.Stdout, process.Stderr = output, output
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// A child does not inherit caught signals, but it does inherit ignored ones, such as
 	// those of nohup.
@@ -47,7 +47,7 @@ func start(t *testing.T, shell, script, kubeconfig string) (process *exec.Cmd, t
 	defer signal.Stop(caught)
 	g.Expect(process.Start()).To(Succeed())
 	t.Cleanup(func() { _ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) })
-	return process, told
+	return process, output
 }
 
 func ended(process *exec.Cmd) <-chan syscall.WaitStatus {
@@ -66,14 +66,14 @@ func TestACommandDiesOfTheSignalThatEndsIt(t *testing.T) {
 			t.Run(sent.String()+" "+line, func(t *testing.T) {
 				g := NewWithT(t)
 				kubeconfig, asked := silent.Server(t)
-				process, told := start(t, "sh", `exec "$0" `+line+` --kubeconfig "$1"`, kubeconfig)
+				process, output := start(t, "sh", `exec "$0" `+line+` --kubeconfig "$1"`, kubeconfig)
 				g.Eventually(asked, time.Minute).Should(Receive())
 				g.Expect(process.Process.Signal(sent)).To(Succeed())
 				var status syscall.WaitStatus
 				g.Eventually(ended(process), time.Minute).Should(Receive(&status))
-				g.Expect(status.Signaled()).To(BeTrue(), "exit code %d: %s", status.ExitStatus(), told)
+				g.Expect(status.Signaled()).To(BeTrue(), "exit code %d: %s", status.ExitStatus(), output)
 				g.Expect(status.Signal()).To(Equal(sent))
-				g.Expect(told.String()).To(BeEmpty())
+				g.Expect(output.String()).To(BeEmpty())
 			})
 		}
 	}
@@ -86,13 +86,13 @@ func TestAShellEndsALoopAtCtrlC(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	kubeconfig, asked := silent.Server(t)
-	process, told := start(t, bash, `for name in a b; do "$0" reconcile stack $name --kubeconfig "$1"; done; echo went on`, kubeconfig)
+	process, output := start(t, bash, `for name in a b; do "$0" reconcile stack $name --kubeconfig "$1"; done; echo went on`, kubeconfig)
 	g.Eventually(asked, time.Minute).Should(Receive())
 	g.Expect(syscall.Kill(-process.Process.Pid, syscall.SIGINT)).To(Succeed()) // as a terminal does
 	var status syscall.WaitStatus
 	g.Eventually(ended(process), time.Minute).Should(Receive(&status))
-	g.Expect(status.Signaled()).To(BeTrue(), told.String())
-	g.Expect(told.String()).To(BeEmpty())
+	g.Expect(status.Signaled()).To(BeTrue(), output.String())
+	g.Expect(output.String()).To(BeEmpty())
 	g.Expect(asked).NotTo(Receive())
 }
 

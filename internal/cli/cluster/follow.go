@@ -28,7 +28,7 @@ type Follower struct {
 }
 
 // Follow watches the objects of a list until ctx ends. The API server ends a watch from
-// time to time, and may be away for a while after the first one: Follow then goes on with
+// time to time, and may be away for a while after the first one: Follow then continues with
 // what has changed since.
 func Follow(ctx context.Context, api client.WithWatch, list client.ObjectList, follower Follower, options ...client.ListOption) error {
 	known, watched, lost := versions{}, false, false

@@ -49,23 +49,23 @@ func TestAResumedWatchDoesNotRepeatChanges(t *testing.T) {
 			return watcher, nil
 		},
 	}).Build()
-	var told []string
+	var reported []string
 	g := NewWithT(t)
 	g.Expect(Follow(ctx, api, &corev1.EventList{}, Follower{Tell: func(change watch.EventType, object client.Object) error {
-		told = append(told, fmt.Sprintf("%s %s@%s", change, object.GetName(), object.GetResourceVersion()))
+		reported = append(reported, fmt.Sprintf("%s %s@%s", change, object.GetName(), object.GetResourceVersion()))
 		return nil
 	}})).To(Succeed())
-	g.Expect(told).To(Equal([]string{"ADDED a@9", "ADDED b@3", "ADDED c@4", "ADDED b@10", "MODIFIED a@11", "DELETED c@12", "MODIFIED a@13"}))
+	g.Expect(reported).To(Equal([]string{"ADDED a@9", "ADDED b@3", "ADDED c@4", "ADDED b@10", "MODIFIED a@11", "DELETED c@12", "MODIFIED a@13"}))
 }
 
 func TestWatchesThatEndAtOnceAreRestartedAfterAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		begun := 0
+		started := 0
 		api := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 			Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
-				if begun++; begun > 100 {
+				if started++; started > 100 {
 					cancel()
 				}
 				watcher := watch.NewFake()
@@ -75,7 +75,7 @@ func TestWatchesThatEndAtOnceAreRestartedAfterAPause(t *testing.T) {
 		}).Build()
 		g := NewWithT(t)
 		g.Expect(Follow(ctx, api, &corev1.EventList{}, Follower{Pause: 2 * time.Second})).To(Succeed())
-		g.Expect(begun).To(BeNumerically("~", 30, 1))
+		g.Expect(started).To(BeNumerically("~", 30, 1))
 	})
 }
 

@@ -32,7 +32,7 @@ func TestFailuresAreReportedExceptThoseOfAnInterrupt(t *testing.T) {
 	for name, test := range map[string]struct {
 		interrupted bool
 		failures    []error
-		told        string
+		printed     string
 		want        string
 	}{
 		"none":               {false, nil, "", ""},
@@ -50,10 +50,10 @@ func TestFailuresAreReportedExceptThoseOfAnInterrupt(t *testing.T) {
 			if test.interrupted {
 				interrupt()
 			}
-			var told strings.Builder
-			s := &session{Console: console.New(&told, false, nil)}
+			var printed strings.Builder
+			s := &session{Console: console.New(&printed, false, nil)}
 			err := s.tellAll(ctx, test.failures, fmt.Sprintf("%d failed", len(test.failures)))
-			g.Expect(told.String()).To(Equal(test.told))
+			g.Expect(printed.String()).To(Equal(test.printed))
 			if test.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return

@@ -34,7 +34,7 @@ func (s *session) keep(ctx context.Context, api client.Client, options *manifest
 		return fmt.Errorf("reading %s: %w", nameOf(object), err)
 	}
 	for _, container := range deployment.Spec.Template.Spec.Containers {
-		if container.Name != managerContainer { // such as a proxy that somebody has added
+		if container.Name != managerContainer { // such as a proxy that someone has added
 			continue
 		}
 		if !given("runner") && slices.Contains(container.Args, "--runner="+runnerJob) {

@@ -28,7 +28,7 @@ type obstacle struct {
 }
 
 // applyOptions returns how an object is applied. Without force, the API server refuses to
-// change what somebody else has set.
+// change what someone else has set.
 func applyOptions(force bool) []client.ApplyOption {
 	options := []client.ApplyOption{fieldOwner}
 	if force {

@@ -41,7 +41,7 @@ func takeOver(ctx context.Context, api client.Client, applied *unstructured.Unst
 			return fmt.Errorf("writing a patch: %w", err)
 		}
 		err = api.Patch(ctx, object.DeepCopy(), client.RawPatch(types.JSONPatchType, patch), fieldOwner)
-		object = nil // a retry reads it anew
+		object = nil // a retry reads it again
 		return err
 	})
 }

@@ -115,13 +115,13 @@ func (v *logsView) followAll(ctx context.Context, controllers []corev1.Pod) erro
 // followRuns prints the log of each pod of a run once it has one. Those of runs that ended
 // before are as interesting as those of the controller.
 func (v *logsView) followRuns(ctx context.Context, begin func(func() error)) error {
-	begun := map[string]bool{}
+	started := map[string]bool{}
 	tell := func(change watch.EventType, object client.Object) error {
 		pod, ok := object.(*corev1.Pod)
-		if !ok || change == watch.Deleted || begun[string(pod.UID)] || !v.isOfStack(pod) || !hasLog(*pod) {
+		if !ok || change == watch.Deleted || started[string(pod.UID)] || !v.isOfStack(pod) || !hasLog(*pod) {
 			return nil
 		}
-		begun[string(pod.UID)] = true
+		started[string(pod.UID)] = true
 		found := *pod.DeepCopy()
 		begin(func() error {
 			if err := v.copy(ctx, found, runContainer); err != nil {

@@ -65,24 +65,24 @@ func (w *world) answerPreviews(key string) *[]byte {
 	w.keep("network-preview", inventory.StepsKey, steps)
 	found := &[]byte{}
 	w.answerTo(v1.PreviewRequestAnnotation, func(request string, s *v1.StackStatus) {
-		told := &v1.PreviewStatus{Request: request, EndedAt: &metav1.Time{Time: now}, State: v1.UpdateFailed}
-		s.Preview = told
+		preview := &v1.PreviewStatus{Request: request, EndedAt: &metav1.Time{Time: now}, State: v1.UpdateFailed}
+		s.Preview = preview
 		ref, err := localprogram.ParseReference(w.network().Annotations[v1.PreviewProgramAnnotation])
 		if err != nil {
-			told.Message = err.Error()
+			preview.Message = err.Error()
 			return
 		}
 		brought := &corev1.ConfigMap{}
 		if err := w.api.Get(context.Background(), types.NamespacedName{Namespace: w.namespace, Name: ref.ConfigMap}, brought); err != nil {
-			told.Message = err.Error()
+			preview.Message = err.Error()
 			return
 		}
 		if *found, err = ref.Read(brought.Data, brought.BinaryData, key); err != nil {
-			told.Message = err.Error()
+			preview.Message = err.Error()
 			return
 		}
-		told.State, told.Revision, told.Replaced = v1.UpdateSucceeded, ref.Revision(), 1
-		told.ConfigMap, told.Digest = "network-preview", inventory.Digest(steps)
+		preview.State, preview.Revision, preview.Replaced = v1.UpdateSucceeded, ref.Revision(), 1
+		preview.ConfigMap, preview.Digest = "network-preview", inventory.Digest(steps)
 	})
 	return found
 }
@@ -265,7 +265,7 @@ func TestPreviewOfALocalProgramLeavesNothingWhenNobodyReadsIt(t *testing.T) {
 	env.Out, env.Err = unread{}, &errs
 	exit := Run(t.Context(), env, []string{"preview", "stack", "network", "--path", "Pulumi.yaml", "-n", w.namespace, "--kubeconfig", w.kubeconfig})
 	g.Expect(exit).To(Equal(exitUnread), errs.String())
-	g.Expect(errs.String()).To(HaveSuffix("◎ waiting for the preview\n"), "nobody is to be told")
+	g.Expect(errs.String()).To(HaveSuffix("◎ waiting for the preview\n"), "nothing is printed for a reader that is gone")
 	g.Expect(w.programs()).To(BeEmpty())
 	g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
 }
@@ -361,10 +361,10 @@ func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
 		candidate = "# pulumi.com/v1 Program\n" + main
 	)
 	for name, test := range map[string]struct {
-		files map[string]string
-		file  string
-		told  string
-		fails string
+		files   map[string]string
+		file    string
+		printed string
+		fails   string
 	}{
 		"alone":                    {map[string]string{"Pulumi.yaml": project, "Main.yaml": main}, "Main.yaml", "", ""},
 		"read for itself":          {map[string]string{"Pulumi.yaml": project, "Main.yaml": candidate}, "Main.yaml", "", ""},
@@ -385,10 +385,10 @@ func TestTheMainFileOfAProjectIsFoundInItsDirectory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			files(t, test.files)
-			var told strings.Builder
-			s := &session{Console: console.New(&told, false, nil)}
+			var printed strings.Builder
+			s := &session{Console: console.New(&printed, false, nil)}
 			program, file, err := s.findProgram(t.Context(), ".", theNetwork())
-			g.Expect(told.String()).To(Equal(test.told))
+			g.Expect(printed.String()).To(Equal(test.printed))
 			if test.fails != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.fails)))
 				return

@@ -18,7 +18,7 @@ func TestAPreviewSaysWhereItsResultIs(t *testing.T) {
 	w := newWorld(t, "preview-lost")
 	w.apply("steered")
 	s := &session{Environment: w.env}
-	told := v1.PreviewStatus{Request: "mine", State: v1.UpdateSucceeded, EndedAt: &metav1.Time{Time: now}, ConfigMap: "network-preview", Digest: inventory.Digest([]byte("mine"))}
+	preview := v1.PreviewStatus{Request: "mine", State: v1.UpdateSucceeded, EndedAt: &metav1.Time{Time: now}, ConfigMap: "network-preview", Digest: inventory.Digest([]byte("mine"))}
 	for _, test := range []struct {
 		name, request string
 		kept          bool
@@ -36,11 +36,11 @@ func TestAPreviewSaysWhereItsResultIs(t *testing.T) {
 				of.keep("network-preview", inventory.StepsKey, []byte("another's"))
 			}
 			w.status(func(status *v1.StackStatus) {
-				status.Preview = told.DeepCopy()
+				status.Preview = preview.DeepCopy()
 				status.Preview.Request = test.request
 			})
 			stack := w.network()
-			stack.Status.Preview = &told
+			stack.Status.Preview = &preview
 			g.Expect(s.showPreview(t.Context(), w.api, stack)).To(MatchError(test.want))
 		})
 	}

@@ -91,7 +91,7 @@ func removeAnnotation(ctx context.Context, api client.Client, stack *v1.Stack, a
 	}
 	err = api.Patch(ctx, now, client.RawPatch(types.JSONPatchType, patch), fieldOwner)
 	if apierrors.IsInvalid(err) {
-		return nil // the test failed: somebody has changed it meanwhile
+		return nil // the test failed: someone has changed it meanwhile
 	}
 	return err
 }

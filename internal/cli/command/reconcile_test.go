@@ -126,7 +126,7 @@ func TestReconcile(t *testing.T) {
 
 func TestReconcileWaitsForTheRunThatTheSourceHasTriggered(t *testing.T) {
 	g := NewWithT(t)
-	w := newWorld(t, "reconcile-begun")
+	w := newWorld(t, "reconcile-started")
 	w.apply("reconcile")
 	running := strings.Replace(inFlight, "generation: 1,", `generation: 1, revision: "main@sha1:9a8f4c4a7c8b1f6f0f5d0f3e7b2f1f0a3c5d7e91",`, 1)
 	w.play(gitRepository(), "infra", func(source *unstructured.Unstructured) bool {
@@ -238,7 +238,7 @@ func TestReconcileOfAnObjectInDeletionEndsWhenItIsGone(t *testing.T) {
 	for name, test := range map[string]struct {
 		statuses []string
 		exit     int
-		told     string
+		wantErr  string
 	}{
 		"gone":          {[]string{inFlight}, 0, "✔ Stack deleted\n"},
 		"not destroyed": {[]string{inFlight, failed}, exitFailed, "✗ Stack reconciliation failed: no such bucket\n"},
@@ -249,23 +249,23 @@ func TestReconcileOfAnObjectInDeletionEndsWhenItIsGone(t *testing.T) {
 			w.apply("steered")
 			stack := w.network()
 			release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
-			letGo := func() { _ = w.api.Patch(context.Background(), stack.DeepCopy(), release) }
+			releaseStack := func() { _ = w.api.Patch(context.Background(), stack.DeepCopy(), release) }
 			stack.Finalizers = []string{"example.com/test"}
 			g.Expect(w.api.Update(t.Context(), stack)).To(Succeed())
 			g.Expect(w.api.Delete(t.Context(), stack)).To(Succeed())
-			t.Cleanup(letGo)
+			t.Cleanup(releaseStack)
 			w.answer(cluster.Stack().GroupVersionKind, "network", test.statuses...)
 			if test.exit == 0 {
 				w.play(cluster.Stack().GroupVersionKind, "network", func(object *unstructured.Unstructured) bool {
 					handled, _, _ := unstructured.NestedString(object.Object, "status", "lastHandledReconcileAt")
 					if handled != "" {
-						letGo()
+						releaseStack()
 					}
 					return handled != ""
 				})
 			}
 			done := w.run("reconcile stack network")
-			g.Expect(done.err).To(HaveSuffix(test.told))
+			g.Expect(done.err).To(HaveSuffix(test.wantErr))
 			g.Expect(done.exit).To(Equal(test.exit))
 		})
 	}

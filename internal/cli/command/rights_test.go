@@ -60,7 +60,7 @@ func (w *world) withSourceElsewhere() {
 		w.namespace: {Namespace: w.namespace, Kind: "Stack", Name: "network"}, "default": {Namespace: "default", Kind: "GitRepository", Name: w.namespace},
 	} {
 		event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: w.namespace}, InvolvedObject: object,
-			Type: corev1.EventTypeNormal, Reason: "Told", Message: "of " + object.Kind, LastTimestamp: metav1.Time{Time: now}}
+			Type: corev1.EventTypeNormal, Reason: "Reported", Message: "of " + object.Kind, LastTimestamp: metav1.Time{Time: now}}
 		g.Expect(w.api.Create(w.t.Context(), event)).To(Succeed())
 		w.t.Cleanup(func() { _ = w.api.Delete(context.Background(), event) })
 	}

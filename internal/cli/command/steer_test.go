@@ -201,8 +201,8 @@ func TestCancelReportsHowTheRunEnded(t *testing.T) {
 		return &v1.LastRun{ID: id, State: state, Reason: reason, Message: message}
 	}
 	for name, test := range map[string]struct {
-		status    v1.StackStatus
-		told, err string
+		status       v1.StackStatus
+		printed, err string
 	}{
 		"cancelled": {v1.StackStatus{CancelledRun: &v1.CancelledRun{ID: "run-1", Message: waits}}, waits, ""},
 		"cancelled, and the next run has started": {
@@ -218,15 +218,15 @@ func TestCancelReportsHowTheRunEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var told strings.Builder
-			err := (&session{Console: console.New(&told, false, nil)}).cancelled(&v1.Stack{Status: test.status}, "run-1")
+			var printed strings.Builder
+			err := (&session{Console: console.New(&printed, false, nil)}).cancelled(&v1.Stack{Status: test.status}, "run-1")
 			if test.err != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.err)))
-				g.Expect(told.String()).To(BeEmpty())
+				g.Expect(printed.String()).To(BeEmpty())
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(told.String()).To(Equal("✔ " + test.told + "\n"))
+			g.Expect(printed.String()).To(Equal("✔ " + test.printed + "\n"))
 		})
 	}
 }
@@ -283,8 +283,8 @@ func TestPreview(t *testing.T) {
 	none, err := inventory.EncodeSteps(inventory.Steps{})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for name, test := range map[string]struct {
-		data []byte
-		told v1.PreviewStatus
+		data    []byte
+		preview v1.PreviewStatus
 	}{
 		"changes":  {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
 		"retained": {kept, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Replaced: 1, Retained: 2}}},
@@ -297,10 +297,10 @@ func TestPreview(t *testing.T) {
 			w.apply("steered")
 			w.keep("network-preview", inventory.StepsKey, test.data)
 			w.answerTo(v1.PreviewRequestAnnotation, func(request string, s *v1.StackStatus) {
-				told := test.told
-				told.Request, told.Revision, told.EndedAt = request, "3@sha256:abc", &metav1.Time{Time: now}
-				told.ConfigMap, told.Digest = "network-preview", inventory.Digest(test.data)
-				s.Preview = &told
+				preview := test.preview
+				preview.Request, preview.Revision, preview.EndedAt = request, "3@sha256:abc", &metav1.Time{Time: now}
+				preview.ConfigMap, preview.Digest = "network-preview", inventory.Digest(test.data)
+				s.Preview = &preview
 			})
 			w.golden("preview_"+name, "preview stack network")
 		})

@@ -67,7 +67,7 @@ var (
 )
 
 // setSuspend sets spec.suspend of the named or selected objects, and returns those it
-// changed. It goes on after an object that cannot be found.
+// changed. It continues after an object that cannot be found.
 func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluster.Kind, names []string, which selection, how suspension) ([]target, error) {
 	targets, err := s.selectTargets(ctx, api, kind, names, which)
 	if err != nil {

@@ -40,7 +40,7 @@ func (w *world) withUnseen() {
 	})
 	event := &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: w.namespace, Name: "network"},
-		InvolvedObject: corev1.ObjectReference{Namespace: w.namespace, Kind: "Stack", Name: "network"}, Reason: "Told", Message: unseen,
+		InvolvedObject: corev1.ObjectReference{Namespace: w.namespace, Kind: "Stack", Name: "network"}, Reason: "Reported", Message: unseen,
 	}
 	g.Expect(w.api.Create(w.t.Context(), event)).To(Succeed())
 }

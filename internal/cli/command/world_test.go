@@ -35,7 +35,7 @@ import (
 // These tests run each command as a user does, against a real API server with objects
 // whose statuses the tests set, and compare all output with a file. Run them with -update
 // to rewrite the files.
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // now is the clock of all commands.
 var now = time.Date(2026, 3, 2, 10, 17, 55, 0, time.UTC)
@@ -184,7 +184,7 @@ func (r result) transcript() string {
 	return text
 }
 
-// volatile matches what the API server sets anew in each run of a test.
+// volatile matches what the API server sets differently in each run of a test.
 var volatile = regexp.MustCompile(`((?:uid|resourceVersion|creationTimestamp)"?: )(.*)`)
 
 // golden runs the lines and compares their output with testdata/golden/NAME.txt.

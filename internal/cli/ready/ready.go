@@ -97,7 +97,7 @@ func hasNoProgress(record map[string]any) bool {
 	return record["previewRequest"] != nil || record["cancel"] != nil
 }
 
-// isCancelUnseen reports whether somebody asks to cancel the run in flight, and its record
+// isCancelUnseen reports whether someone asks to cancel the run in flight, and its record
 // does not say so yet.
 func isCancelUnseen(object *unstructured.Unstructured) bool {
 	id, asked := runID(object), object.GetAnnotations()
@@ -112,7 +112,7 @@ func isCancelUnseen(object *unstructured.Unstructured) bool {
 var ErrSuspended = errors.New("resource is suspended")
 
 // After reports whether the requested reconcile is over. It returns an error if that
-// failed, or if somebody has suspended the object in the meantime.
+// failed, or if someone has suspended the object in the meantime.
 func After(object *unstructured.Unstructured, request string) (bool, error) {
 	if answered(object, request) {
 		if over, err := settled(object); over || err != nil {

@@ -76,10 +76,10 @@ func TestAfter(t *testing.T) {
 			status: "{lastHandledReconcileAt: new, runPending: true, observedGeneration: 2, conditions: [" + isFailed + "," + stalled + "]}",
 			fault:  "spec.dir leads out",
 		},
-		"no condition yet":                           {status: "{lastHandledReconcileAt: new, observedGeneration: 2}"},
-		"what somebody else has asked for before":    {status: "{lastHandledReconcileAt: other, observedGeneration: 2, conditions: [" + isReady + "]}"},
-		"what somebody else has asked for since":     {last: "other", status: "{lastHandledReconcileAt: other, observedGeneration: 2, conditions: [" + isReady + "]}", over: true},
-		"what somebody else has asked for, and open": {last: "other", status: "{lastHandledReconcileAt: old, observedGeneration: 2, conditions: [" + isReady + "]}"},
+		"no condition yet":                          {status: "{lastHandledReconcileAt: new, observedGeneration: 2}"},
+		"what someone else has asked for before":    {status: "{lastHandledReconcileAt: other, observedGeneration: 2, conditions: [" + isReady + "]}"},
+		"what someone else has asked for since":     {last: "other", status: "{lastHandledReconcileAt: other, observedGeneration: 2, conditions: [" + isReady + "]}", over: true},
+		"what someone else has asked for, and open": {last: "other", status: "{lastHandledReconcileAt: old, observedGeneration: 2, conditions: [" + isReady + "]}"},
 		"suspended meanwhile": {
 			suspended: true, status: "{lastHandledReconcileAt: new, observedGeneration: 1, conditions: [" + isOld + "]}", fault: "resource is suspended",
 		},
@@ -143,12 +143,12 @@ func TestTakenUp(t *testing.T) {
 
 func TestUnheard(t *testing.T) {
 	for name, tc := range map[string]struct{ asked, first, last, want string }{
-		"no run":                   {"now", "{}", "{}", ""},
-		"the record of before":     {"now", "{run: {id: a, progress: {message: 1 created}}}", "{run: {id: a, progress: {message: 1 created}}}", "a"},
-		"it is told of":            {"now", "{run: {id: a}}", "{run: {id: a, progress: {message: 1 created}}}", ""},
-		"another run":              {"now", "{run: {id: a}}", "{run: {id: b}}", ""},
-		"that has begun meanwhile": {"now", "{}", "{run: {id: b}}", ""},
-		"that is over":             {"now", "{run: {id: a}}", "{}", ""},
+		"no run":                     {"now", "{}", "{}", ""},
+		"the record of before":       {"now", "{run: {id: a, progress: {message: 1 created}}}", "{run: {id: a, progress: {message: 1 created}}}", "a"},
+		"it is reported":             {"now", "{run: {id: a}}", "{run: {id: a, progress: {message: 1 created}}}", ""},
+		"another run":                {"now", "{run: {id: a}}", "{run: {id: b}}", ""},
+		"that has started meanwhile": {"now", "{}", "{run: {id: b}}", ""},
+		"that is over":               {"now", "{run: {id: a}}", "{}", ""},
 		"that answers the request": {
 			"now", "{run: {id: a}}", "{lastHandledReconcileAt: now, run: {id: a}, conditions: [" + isUnknown + "]}", "",
 		},

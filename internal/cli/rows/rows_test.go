@@ -53,7 +53,7 @@ func TestPreviewWait(t *testing.T) {
 	waits := v1.PreviewStatus{Request: "one", Message: "Waiting for other runs to end"}
 	for name, tt := range map[string]struct {
 		asked, reason string
-		told          v1.PreviewStatus
+		preview       v1.PreviewStatus
 		want          string
 	}{
 		"waits":                 {"one", "", waits, "The preview is queued: Waiting for other runs to end"},
@@ -66,7 +66,7 @@ func TestPreviewWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			stack := &v1.Stack{Status: v1.StackStatus{Preview: &tt.told}}
+			stack := &v1.Stack{Status: v1.StackStatus{Preview: &tt.preview}}
 			stack.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.StackKind))
 			stack.Annotations = map[string]string{v1.PreviewRequestAnnotation: tt.asked}
 			stack.Status.Conditions = []metav1.Condition{{Type: meta.ReconcilingCondition, Status: metav1.ConditionTrue, Reason: tt.reason}}
