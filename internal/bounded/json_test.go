@@ -40,9 +40,9 @@ func TestUnpackRestoresAValue(t *testing.T) {
 
 func TestUnpackRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
-		data []byte
-		most Size
-		told string
+		data    []byte
+		most    Size
+		wantErr string
 	}{
 		"members of a list":       {zipped("[" + strings.Repeat("{},", 600) + "{}]"), roomy, "more than 1000 members"},
 		"members of an object":    {zipped("{" + strings.Repeat(`"a":1,`, 1000) + `"a":1}`), roomy, "more than 1000 members"},
@@ -59,7 +59,7 @@ func TestUnpackRefuses(t *testing.T) {
 			g := NewWithT(t)
 			var read []any
 			err := Unpack(tt.data, tt.most, &read)
-			g.Expect(err).To(MatchError(ContainSubstring(tt.told)))
+			g.Expect(err).To(MatchError(ContainSubstring(tt.wantErr)))
 			g.Expect(err.Error()).NotTo(ContainSubstring("hush"))
 			g.Expect(read).To(BeNil())
 		})

@@ -61,7 +61,7 @@ const (
 	TakeOver Action = "TakeOver"
 	// Fail: the Stack cannot be reconciled now; retry later.
 	Fail Action = "Fail"
-	// Stall: the Stack cannot be reconciled until somebody edits something.
+	// Stall: the Stack cannot be reconciled until someone edits something.
 	Stall Action = "Stall"
 	// Wait until another Stack has changed: it has to come first.
 	Wait Action = "Wait"

@@ -55,7 +55,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 		o.Run.CancelRecorded, o.Run.Unconfirmed = in.Bool(), in.Bool()
 	}
 	o.Outputs = decide.Outputs{
-		Stale: in.Bool(), Blocked: fuzz.Pick(in, "", "somebody else's"), Fault: fuzz.Pick(in, "", "too big"), RetryAt: moment(in),
+		Stale: in.Bool(), Blocked: fuzz.Pick(in, "", "someone else's"), Fault: fuzz.Pick(in, "", "too big"), RetryAt: moment(in),
 	}
 	o.MayHaveCreated, o.FormerOutputs, o.StalePrerequisites = in.Bool(), in.Bool(), in.Bool()
 	o.PreviewRequested, o.PreviewWaits = in.Bool(), in.Bool()
@@ -90,13 +90,13 @@ func FuzzNext(f *testing.F) {
 			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
 			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
 				d.Action != decide.Nothing && d.Action != decide.ReportProgress && d.Action != decide.RecordFindings && d.Action != decide.Withdraw,
-			"a run is called off that a pod may have begun":                           d.Action == decide.Withdraw && (o.Run == nil || o.Run.Phase != run.Running || !o.Run.Withdrawable),
-			"a result is not absorbed before all else":                                o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
-			"what nobody has recorded is absorbed, withdrawn, lost, released or told": o.Run == nil && slices.Contains(ofARun, d.Action),
-			"the object is let go while a run is recorded":                            o.Run != nil && d.Action == decide.RemoveFinalizer,
-			"the object is let go while it is open what exists, though that is to be destroyed": d.Action == decide.RemoveFinalizer && promised(o) &&
+			"a run is called off that a pod may have started":                             d.Action == decide.Withdraw && (o.Run == nil || o.Run.Phase != run.Running || !o.Run.Withdrawable),
+			"a result is not absorbed before all else":                                    o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
+			"what nobody has recorded is absorbed, withdrawn, lost, released or reported": o.Run == nil && slices.Contains(ofARun, d.Action),
+			"the object is released while a run is recorded":                              o.Run != nil && d.Action == decide.RemoveFinalizer,
+			"the object is released while it is open what exists, though that is to be destroyed": d.Action == decide.RemoveFinalizer && promised(o) &&
 				(o.Interrupted || len(o.UnknownCreates) > 0),
-			"the object is let go though it is to be destroyed": d.Action == decide.RemoveFinalizer && promised(o) && !destroyedBy(o),
+			"the object is released though it is to be destroyed": d.Action == decide.RemoveFinalizer && promised(o) && !destroyedBy(o),
 			"it is destroyed though it is to be kept": d.Operation == run.Destroy && (!o.Deleting || !o.DestroyOnFinalize || o.Suspended ||
 				o.Preview || !o.HasFinalizer || o.NeverRan),
 			"something is started in a namespace that takes nothing new": o.Deleting && o.NamespaceEnds && d.Action == decide.Start,

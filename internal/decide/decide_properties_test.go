@@ -110,7 +110,7 @@ func TestNextHolds(t *testing.T) {
 		{"an update is never started for a deleted Stack", func(o decide.Observation, d decide.Decision) bool {
 			return d.Operation != run.Update || !o.Deleting
 		}},
-		{"a Stack that is to be destroyed is let go only after that", func(o decide.Observation, d decide.Decision) bool {
+		{"a Stack that is to be destroyed is released only after that", func(o decide.Observation, d decide.Decision) bool {
 			promised := o.HasFinalizer && o.DestroyOnFinalize && !o.Suspended && !o.Preview && !o.NeverRan
 			destroyed := o.Last.Operation == run.Destroy && o.Last.Succeeded
 			return d.Action != decide.RemoveFinalizer || !promised || destroyed
@@ -122,7 +122,7 @@ func TestNextHolds(t *testing.T) {
 		{"a problem that lasts keeps no Stack that is not to be destroyed", func(o decide.Observation, d decide.Decision) bool {
 			return !o.Deleting || o.DestroyOnFinalize || o.Run != nil || !lasts(o) || d.Action == decide.RemoveFinalizer
 		}},
-		{"a Stack is let go only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
+		{"a Stack is released only when it is deleted", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.RemoveFinalizer || o.Deleting
 		}},
 		{"a Stack that only previews starts nothing else, and no other starts a preview", func(o decide.Observation, d decide.Decision) bool {

@@ -241,7 +241,7 @@ func TestNext(t *testing.T) {
 				o.Last.Operation, o.Last.Reason, o.Failures = run.Destroy, v1.BackendUnavailableReason, 1
 			},
 			retryOf(v1.BackendUnavailableReason, 6*time.Second)},
-		{"a lock of somebody else is waited for at the retry interval",
+		{"a foreign lock is waited for at the retry interval",
 			func(o *decide.Observation) {
 				failed(o, 20*time.Second)
 				o.Last.Reason, o.Failures = v1.StackLockedReason, 1
@@ -259,7 +259,7 @@ func TestNext(t *testing.T) {
 				o.Last.Reason, o.Last.Message = v1.InvalidSpecReason, "no such policy"
 			},
 			decide.Decision{Action: decide.Stall, Reason: "InvalidSpec", Message: "no such policy", After: 40 * time.Second}},
-		{"or somebody edits it",
+		{"or someone edits it",
 			func(o *decide.Observation) {
 				failed(o, 20*time.Second)
 				o.Last.Reason, o.Edited = v1.InvalidSpecReason, true
@@ -297,7 +297,7 @@ func TestNext(t *testing.T) {
 		{"a Stack that only previews is previewed",
 			func(o *decide.Observation) { o.Preview = true; o.Digest = "sha256:new" },
 			start(run.Preview)},
-		{"and again when somebody asks",
+		{"and again when someone asks",
 			func(o *decide.Observation) { o.Preview, o.Requested = true, true },
 			start(run.Preview)},
 		{"and again at each interval where the spec asks for it",
@@ -312,7 +312,7 @@ func TestNext(t *testing.T) {
 				o.UnknownCreates = []string{"urn:a"}
 			},
 			start(run.Preview)},
-		{"a deleted Stack that only previews is let go, and nothing is destroyed",
+		{"a deleted Stack that only previews is released, and nothing is destroyed",
 			func(o *decide.Observation) { o.Preview, o.Deleting, o.DestroyOnFinalize = true, true, true },
 			decide.Decision{Action: decide.RemoveFinalizer}},
 
@@ -324,7 +324,7 @@ func TestNext(t *testing.T) {
 				o.Digest, o.AppliedElsewhere, o.Unready = "sha256:new", true, []string{"Stack a is not ready"}
 			},
 			decide.Decision{Action: decide.TakeOver, After: 10 * time.Minute}},
-		{"but run when somebody asks",
+		{"but run when someone asks",
 			func(o *decide.Observation) { o.Digest, o.AppliedElsewhere, o.Requested = "sha256:new", true, true },
 			start(run.Update)},
 		{"or when the resync is due",

@@ -73,16 +73,16 @@ func TestNextOfADeletion(t *testing.T) {
 		{"a deleted Stack is destroyed when it asks for that",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true },
 			start(run.Destroy)},
-		{"a deleted Stack is let go when nothing is to be destroyed",
+		{"a deleted Stack is released when nothing is to be destroyed",
 			func(o *decide.Observation) { o.Deleting = true },
 			decide.Decision{Action: decide.RemoveFinalizer}},
-		{"a deleted Stack that never ran is let go",
+		{"a deleted Stack that never ran is released",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.HasFinalizer = true, true, false },
 			decide.Decision{Action: decide.RemoveFinalizer}},
-		{"a deleted Stack of which no run got as far as Pulumi is let go",
+		{"a deleted Stack of which no run got as far as Pulumi is released",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.NeverRan = true, true, true },
 			decide.Decision{Action: decide.RemoveFinalizer}},
-		{"a deleted Stack that is suspended is let go without a destroy",
+		{"a deleted Stack that is suspended is released without a destroy",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize, o.Suspended = true, true, true },
 			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"a deleted Stack stays while what its destroy needs is missing",
@@ -116,14 +116,14 @@ func TestNextOfADeletion(t *testing.T) {
 		{"a failed update does not hold up the destroy",
 			func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true; failed(o, time.Second) },
 			start(run.Destroy)},
-		{"a destroyed Stack is let go also when what the destroy needed is gone by now",
+		{"a destroyed Stack is released also when what the destroy needed is gone by now",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true
 				o.Last.Operation = run.Destroy
 				o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "Secret gone"}
 			},
 			decide.Decision{Action: decide.RemoveFinalizer}},
-		{"a deleted Stack is let go once it is destroyed",
+		{"a deleted Stack is released once it is destroyed",
 			func(o *decide.Observation) {
 				o.Deleting, o.DestroyOnFinalize = true, true
 				o.Last.Operation = run.Destroy

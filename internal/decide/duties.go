@@ -17,7 +17,7 @@ const (
 	// RestoreFinalizer puts back a finalizer that was removed by a kubectl replace or a
 	// restore. Without it, the object would go without a destroy and without notice.
 	RestoreFinalizer Duty = "RestoreFinalizer"
-	// RepeatCancel passes the recorded cancel on to the runner, which may not have been told
+	// RepeatCancel passes the recorded cancel on to the runner, which may not have received
 	// when it was recorded.
 	RepeatCancel Duty = "RepeatCancel"
 	// ConfirmFindings tells the run in flight that the status has what it waits for: the

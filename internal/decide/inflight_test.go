@@ -23,7 +23,7 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(time.Hour)}
 			},
 			decide.Decision{Action: decide.Nothing, After: 10 * time.Second}},
-		{"a long run is told of",
+		{"the progress of a long run is reported",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second)}
 			},
@@ -104,12 +104,12 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Ended, Holder: decide.HeldElsewhere, Released: true}
 			},
 			decide.Decision{Action: decide.Absorb}},
-		{"a creation of unknown outcome is named while the run goes on, and its progress still told in time",
+		{"a creation of unknown outcome is named while the run continues, and its progress still reported in time",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-4 * time.Second), UnknownCreates: []string{"urn:a"}}
 			},
 			decide.Decision{Action: decide.RecordFindings, After: 6 * time.Second}},
-		{"where the stack was found is noted while the run goes on",
+		{"where the stack was found is noted while the run continues",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, ProgressReported: true, FoundMore: true}
 			},
@@ -126,7 +126,7 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.UnknownCreates = []string{"urn:a", "urn:b"}
 			},
 			decide.Decision{Action: decide.Nothing}},
-		{"what is named while its progress is told takes one write",
+		{"what is named while its progress is reported takes one write",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), UnknownCreates: []string{"urn:a"}}
 			},
@@ -137,7 +137,7 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.Digest = "sha256:new"
 			},
 			decide.Decision{Action: decide.Nothing}},
-		{"a run that no pod has begun is called off when the Stack was edited",
+		{"a run that no pod has started is called off when the Stack was edited",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Minute), Withdrawable: true}
 			},
@@ -153,7 +153,7 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), Withdrawable: true, ProgressReported: true}
 			},
 			decide.Decision{Action: decide.Nothing, After: 50 * time.Second}},
-		{"and is cancelled where somebody asks for that",
+		{"and is cancelled where someone asks for that",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Withdrawable: true, CancelAsked: true}
 			},
@@ -182,7 +182,7 @@ func TestNextOfARunInFlight(t *testing.T) {
 		{"a run that a process recorded which may be alive is left to it",
 			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
 			decide.Decision{Action: decide.MarkHeldElsewhere, After: 10 * time.Second}},
-		{"a run is told of where nobody can find out whether its process is alive",
+		{"a run is reported if nobody can find out whether its process is alive",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Unproven: "no data directory"}
 			},

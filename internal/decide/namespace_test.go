@@ -15,22 +15,22 @@ import (
 
 func TestAStackInANamespaceThatIsBeingDeleted(t *testing.T) {
 	stalled := decide.Decision{Action: decide.Stall, Reason: v1.DestroyFailedReason, Message: decide.NamespaceEndsMessage}
-	letGo := decide.Decision{Action: decide.RemoveFinalizer}
+	removeFinalizer := decide.Decision{Action: decide.RemoveFinalizer}
 	for name, tt := range map[string]struct {
 		change func(*decide.Observation)
 		want   decide.Decision
 	}{
 		"to be destroyed":                  {func(*decide.Observation) {}, stalled},
 		"interrupted, and to be destroyed": {func(o *decide.Observation) { o.Interrupted = true }, stalled},
-		"destroyed already":                {func(o *decide.Observation) { o.Last.Operation = run.Destroy }, letGo},
+		"destroyed already":                {func(o *decide.Observation) { o.Last.Operation = run.Destroy }, removeFinalizer},
 		"asked for again":                  {func(o *decide.Observation) { o.Requested = true }, stalled},
-		"to be kept":                       {func(o *decide.Observation) { o.DestroyOnFinalize = false }, letGo},
-		"interrupted, and to be kept":      {func(o *decide.Observation) { o.DestroyOnFinalize, o.Interrupted = false, true }, letGo},
+		"to be kept":                       {func(o *decide.Observation) { o.DestroyOnFinalize = false }, removeFinalizer},
+		"interrupted, and to be kept":      {func(o *decide.Observation) { o.DestroyOnFinalize, o.Interrupted = false, true }, removeFinalizer},
 		"a recovery was cancelled, and to be kept": {func(o *decide.Observation) {
 			o.DestroyOnFinalize, o.Interrupted, o.Cancelled = false, true, &decide.Cancelled{Operation: run.Recover}
-		}, letGo},
-		"suspended":   {func(o *decide.Observation) { o.Suspended = true }, letGo},
-		"never run":   {func(o *decide.Observation) { o.NeverRan = true }, letGo},
+		}, removeFinalizer},
+		"suspended":   {func(o *decide.Observation) { o.Suspended = true }, removeFinalizer},
+		"never run":   {func(o *decide.Observation) { o.NeverRan = true }, removeFinalizer},
 		"not deleted": {func(o *decide.Observation) { o.Deleting = false }, decide.Decision{Action: decide.InSync, After: inSync().Interval}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ type Run struct {
 	CancelAsked bool
 	// CancelRecorded reports whether the record says to cancel the run.
 	CancelRecorded bool
-	// Withdrawable reports whether no pod has begun the run, and the Stack was edited or
+	// Withdrawable reports whether no pod has started the run, and the Stack was edited or
 	// deleted since the record.
 	Withdrawable bool
 	// ProgressReported reports whether the status is up to date on the progress of the run.
@@ -47,7 +47,7 @@ type Run struct {
 	// ReportedAfter is the age of the run at the last update of its progress. Zero is that
 	// no further update is to follow.
 	ReportedAfter time.Duration
-	// UnknownCreates are the URNs of creations of unknown outcome, while the run goes on
+	// UnknownCreates are the URNs of creations of unknown outcome, while the run continues
 	// with other resources.
 	UnknownCreates []string
 	// FoundMore reports whether the run has found out what the status does not have yet.

@@ -44,14 +44,14 @@ func TestOrder(t *testing.T) {
 		{"a resync waits", func(o *decide.Observation) { o.ContinueResync = true }, held},
 		{"a preview waits", func(o *decide.Observation) { o.Preview, o.Digest = true, "sha256:new" }, held},
 		{"a Stack in sync stays in sync whatever becomes of its dependency", func(*decide.Observation) {}, synced},
-		{"a failure that is not to be tried again yet is told as it was",
+		{"a failure that is not to be tried again yet is reported as it was",
 			func(o *decide.Observation) { failed(o, 20*time.Second) },
 			decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: 40 * time.Second}},
 		{"a failure that is to be tried again waits", func(o *decide.Observation) { failed(o, time.Hour) }, held},
 		{"a suspended Stack waits for nothing",
 			func(o *decide.Observation) { o.Suspended, o.Digest = true, "sha256:new" },
 			decide.Decision{Action: decide.MarkSuspended}},
-		{"a run in flight goes on",
+		{"a run in flight continues",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, ProgressReported: true}
 				o.Digest = "sha256:new"
@@ -73,7 +73,7 @@ func TestOrder(t *testing.T) {
 		{"a recovery that lacks something says what, and not the dependency",
 			func(o *decide.Observation) { o.Interrupted, o.Problem = true, missing },
 			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "Secret gone", After: time.Minute}},
-		{"creations of unknown outcome are told first",
+		{"creations of unknown outcome are reported first",
 			func(o *decide.Observation) { o.UnknownCreates = []string{"urn:a"}; o.Digest = "sha256:new" },
 			decide.Decision{Action: decide.Stall, Reason: "PendingOperations", Message: decide.UnknownCreatesMessage([]string{"urn:a"})}},
 		{"all of a few are named",

@@ -38,17 +38,17 @@ func TestOutputs(t *testing.T) {
 		{"what is missing for any run comes first", func(o *decide.Observation) { o.Problem = &decide.Problem{Reason: "InputsFailed", Message: "gone"} },
 			decide.Decision{Action: decide.Fail, Reason: "InputsFailed", Message: "gone", After: time.Minute}},
 		{"a deleted Stack writes none", func(o *decide.Observation) { o.Deleting, o.DestroyOnFinalize = true, true }, start(run.Destroy)},
-		{"a Secret of somebody else is waited for", func(o *decide.Observation) { o.Outputs = decide.Outputs{Blocked: "theirs"} }, fail("theirs", time.Minute)},
+		{"a Secret of another owner is waited for", func(o *decide.Observation) { o.Outputs = decide.Outputs{Blocked: "theirs"} }, fail("theirs", time.Minute)},
 		{"also after another fault", func(o *decide.Observation) { o.Outputs = decide.Outputs{Stale: true, Fault: "bad", Blocked: "theirs"} },
 			fail("theirs", time.Minute)},
-		{"a fault that time does not mend is told, and not tried again", func(o *decide.Observation) { o.Outputs.Fault = "no output" },
+		{"a fault that time does not mend is reported, and not tried again", func(o *decide.Observation) { o.Outputs.Fault = "no output" },
 			fail("no output", time.Minute)},
 		{"a resync comes all the same, and in time",
 			func(o *decide.Observation) {
 				o.Outputs.Fault, o.ContinueResync = "no output", true
 				o.Last.EndedAt = now.Add(-10*time.Minute + 5*time.Second)
 			}, fail("no output", 5*time.Second)},
-		{"a fault that may pass is told until it is time", func(o *decide.Observation) { o.Outputs.Fault, o.Outputs.RetryAt = "away", now.Add(20*time.Second) },
+		{"a fault that may pass is reported until it is time", func(o *decide.Observation) { o.Outputs.Fault, o.Outputs.RetryAt = "away", now.Add(20*time.Second) },
 			fail("away", 20*time.Second)},
 		{"and then the outputs are read again", func(o *decide.Observation) { o.Outputs.Fault, o.Outputs.RetryAt = "away", now }, start(run.ReadOutputs)},
 		{"a clock that was set back puts nothing off for long", func(o *decide.Observation) { o.Outputs.Fault, o.Outputs.RetryAt = "away", now.Add(time.Hour) },

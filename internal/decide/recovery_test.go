@@ -96,14 +96,14 @@ func TestNextOfARecovery(t *testing.T) {
 				o.Last.Operation = run.Recover
 			},
 			retryIn(40 * time.Second)},
-		{"but is at once where somebody has edited the spec",
+		{"but is at once where someone has edited the spec",
 			func(o *decide.Observation) {
 				o.MustExist, o.Deleting, o.DestroyOnFinalize, o.Edited = true, true, true, true
 				failed(o, 20*time.Second)
 				o.Last.Operation = run.Recover
 			},
 			start(run.Recover)},
-		{"it is let go without a look where nothing is to be destroyed",
+		{"it is released without a look where nothing is to be destroyed",
 			func(o *decide.Observation) { o.MustExist, o.Deleting = true, true },
 			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"an update of it finds it, or fails",

@@ -42,7 +42,7 @@ func TestCycle(t *testing.T) {
 		{"two ways to one Stack are no circle", map[string]string{"a": "bc", "b": "d", "c": "d"}, "a", ""},
 		{"a Stack that depends on itself", map[string]string{"a": "a"}, "a", "default/a -> default/a"},
 		{"two", map[string]string{"a": "b", "b": "a"}, "b", "default/b -> default/a -> default/b"},
-		{"three, told from where one stands", map[string]string{"a": "b", "b": "c", "c": "a"}, "b", "default/b -> default/c -> default/a -> default/b"},
+		{"three, beginning at the Stack itself", map[string]string{"a": "b", "b": "c", "c": "a"}, "b", "default/b -> default/c -> default/a -> default/b"},
 		{"the shortest of more than one", map[string]string{"a": "bd", "b": "c", "c": "a", "d": "a"}, "a", "default/a -> default/d -> default/a"},
 		{"one that only leads into a circle is not in it", map[string]string{"a": "b", "b": "c", "c": "b"}, "a", ""},
 		{"one that a circle leads to is not in it", map[string]string{"a": "b", "b": "ac", "c": ""}, "c", ""},

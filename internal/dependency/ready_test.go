@@ -160,7 +160,7 @@ func TestCompare(t *testing.T) {
 	}{
 		{"nothing, as in a resync of the cache", ready(), ready(), dependency.Change{}},
 		{"became ready", ready(notReady), ready(written), dependency.Change{Ready: true, Any: true}},
-		{"is ready no longer: who waits goes on waiting", ready(), ready(notReady, written), dependency.Change{Any: true}},
+		{"is ready no longer: who waits keeps waiting", ready(), ready(notReady, written), dependency.Change{Any: true}},
 		{"ready at another revision", ready(), ready(written, func(s *v1.Stack) { s.Status.LastAppliedRevision = "main@sha1:2" }),
 			dependency.Change{Ready: true, Any: true}},
 		{"ready at the new spec", ready(edited), ready(edited, written, func(s *v1.Stack) { s.Status.ObservedGeneration = 3 }),

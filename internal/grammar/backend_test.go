@@ -57,7 +57,7 @@ func TestWhetherABackendIsAnother(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		run   run.Run
-		told  string
+		found string
 		other bool
 	}{
 		"the same":                    {run.Run{Backend: "s3://a?region=x"}, "s3://a", false},
@@ -75,7 +75,7 @@ func TestWhetherABackendIsAnother(t *testing.T) {
 		"the scheme of another alone": {run.Run{Backend: "s3://a"}, "s3:", true},
 	} {
 		g := NewWithT(t)
-		g.Expect(IsOtherBackend(test.run, test.told)).To(Equal(test.other), name)
+		g.Expect(IsOtherBackend(test.run, test.found)).To(Equal(test.other), name)
 	}
 }
 

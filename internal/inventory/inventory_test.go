@@ -27,50 +27,50 @@ func TestMerge(t *testing.T) {
 	changed.ID = "another"
 	for name, test := range map[string]struct {
 		before *List
-		told   run.Inventory
+		result run.Inventory
 		want   List
 	}{
 		"a complete list replaces the previous one": {
 			before: &List{Resources: []run.Resource{resource("x")}, Incomplete: true},
-			told:   run.Inventory{Complete: true, Resources: []run.Resource{resource("b"), resource("a")}},
+			result: run.Inventory{Complete: true, Resources: []run.Resource{resource("b"), resource("a")}},
 			want:   List{Resources: []run.Resource{resource("a"), resource("b")}},
 		},
 		"a partial list changes, adds and removes, and keeps the rest": {
 			before: &List{Resources: []run.Resource{resource("a"), resource("b"), resource("c")}},
-			told:   run.Inventory{Resources: []run.Resource{changed, resource("d")}, Gone: []string{urn("b")}},
+			result: run.Inventory{Resources: []run.Resource{changed, resource("d")}, Gone: []string{urn("b")}},
 			want:   List{Resources: []run.Resource{changed, resource("c"), resource("d")}},
 		},
 		"a resource that was deleted and created again is there": {
 			before: &List{Resources: []run.Resource{resource("a")}},
-			told:   run.Inventory{Resources: []run.Resource{changed}, Gone: []string{urn("a")}},
+			result: run.Inventory{Resources: []run.Resource{changed}, Gone: []string{urn("a")}},
 			want:   List{Resources: []run.Resource{changed}},
 		},
 		"IDs that a run left out are missing": {
-			told: run.Inventory{Complete: true, Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
-			want: List{Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
+			result: run.Inventory{Complete: true, Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
+			want:   List{Resources: []run.Resource{resource("a")}, LeftOut: 1, WithoutIDs: true},
 		},
 		"IDs that a run left out are missing beside known ones": {
 			before: &List{Resources: []run.Resource{resource("a")}},
-			told:   run.Inventory{Resources: []run.Resource{resource("b")}, WithoutIDs: true},
+			result: run.Inventory{Resources: []run.Resource{resource("b")}, WithoutIDs: true},
 			want:   List{Resources: []run.Resource{resource("a"), resource("b")}, WithoutIDs: true},
 		},
 		"a partial list without a previous one is incomplete": {
-			told: run.Inventory{Resources: []run.Resource{resource("a")}},
-			want: List{Resources: []run.Resource{resource("a")}, Incomplete: true},
+			result: run.Inventory{Resources: []run.Resource{resource("a")}},
+			want:   List{Resources: []run.Resource{resource("a")}, Incomplete: true},
 		},
 		"a list with missed events is incomplete": {
 			before: &List{Resources: []run.Resource{resource("a")}},
-			told:   run.Inventory{Missed: true},
+			result: run.Inventory{Missed: true},
 			want:   List{Resources: []run.Resource{resource("a")}, Incomplete: true},
 		},
 		"an incomplete list stays so until a complete one": {
 			before: &List{Resources: []run.Resource{resource("a")}, Incomplete: true, LeftOut: 2},
-			told:   run.Inventory{Resources: []run.Resource{resource("b")}},
+			result: run.Inventory{Resources: []run.Resource{resource("b")}},
 			want:   List{Resources: []run.Resource{resource("a"), resource("b")}, Incomplete: true, LeftOut: 2},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(Merge(test.before, test.told)).To(Equal(test.want))
+			NewWithT(t).Expect(Merge(test.before, test.result)).To(Equal(test.want))
 		})
 	}
 }
@@ -166,9 +166,9 @@ func TestEncodedDataCanBeDecoded(t *testing.T) {
 	g.Expect(read.Count()).To(Equal(maxMembers))
 	steps, err := EncodeSteps(Steps{Steps: make([]run.Step, maxMembers)})
 	g.Expect(err).NotTo(HaveOccurred())
-	told, err := DecodeSteps(steps)
+	result, err := DecodeSteps(steps)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(len(told.Steps) + told.LeftOut).To(Equal(maxMembers))
+	g.Expect(len(result.Steps) + result.LeftOut).To(Equal(maxMembers))
 }
 
 func TestDecodeRefuses(t *testing.T) {

@@ -144,15 +144,15 @@ func TestWhetherTheDataIsOfAnotherUpdate(t *testing.T) {
 		value, shown string
 		want         bool
 	}{
-		"the same text":          {"a", `"a"`, false},
-		"another text":           {"b", `"a"`, true},
-		"a secret":               {"b", `"[secret]"`, false},
-		"a text with a secret":   {"http://b@a", `"http://[secret]@a"`, false},
-		"a masked text":          {"a b", `"a ***"`, false},
-		"a text that is too big": {"b", `"[too big to show: 1 bytes]"`, false},
-		"one that is not shown":  {"b", `"[not shown: it is no JSON]"`, false},
-		"a number, written anew": {"1.50", `1.5`, false},
-		"an output that is gone": {"b", ``, false},
+		"the same text":           {"a", `"a"`, false},
+		"another text":            {"b", `"a"`, true},
+		"a secret":                {"b", `"[secret]"`, false},
+		"a text with a secret":    {"http://b@a", `"http://[secret]@a"`, false},
+		"a masked text":           {"a b", `"a ***"`, false},
+		"a text that is too big":  {"b", `"[too big to show: 1 bytes]"`, false},
+		"one that is not shown":   {"b", `"[not shown: it is no JSON]"`, false},
+		"a number, written again": {"1.50", `1.5`, false},
+		"an output that is gone":  {"b", ``, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data, shown := map[string][]byte{"a": []byte(tt.value)}, map[string]apiextensionsv1.JSON{"a": {Raw: []byte(tt.shown)}}

@@ -106,16 +106,16 @@ func endedText(record *v1.RunStatus, reason string) string {
 // from those of the last. A recovery does not count as a run of inputs.
 func resetFailuresOnChange(stack *v1.Stack, record *v1.RunStatus) {
 	last := LastRun(stack)
-	anew := last != nil && last.Generation != 0 && last.Generation != record.Generation
+	changed := last != nil && last.Generation != 0 && last.Generation != record.Generation
 	if record.Operation == v1.OperationDestroy && last != nil && last.Operation == v1.OperationDestroy {
-		anew = anew || (last.Digest != "" && last.Digest != record.Digest)
+		changed = changed || (last.Digest != "" && last.Digest != record.Digest)
 	}
 	if run.KindOfRecord(record).RunsInputs {
 		attempted := attemptedDigest(record)
-		anew = anew || stack.Status.LastAttemptedDigest != attempted
+		changed = changed || stack.Status.LastAttemptedDigest != attempted
 		stack.Status.LastAttemptedDigest = attempted
 	}
-	if anew {
+	if changed {
 		stack.Status.Failures = 0
 	}
 }

@@ -39,12 +39,12 @@ func TestWhatIsNotKnownIsNotShown(t *testing.T) {
 	RecordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Generation: 3})
 	next := result(run.Succeeded, "")
 	next.Outputs, next.OutputsMissed, next.Changes = nil, true, run.Changes{Unknown: true}
-	told := runEvent(record, next)
+	reported := runEvent(record, next)
 	AbsorbResult(stack, next)
 	g.Expect(stack.Status.Outputs).To(BeEmpty())
 	g.Expect(stack.Status.Resources).To(BeNil())
 	g.Expect(stack.Status.History[0].Metadata).To(HaveKeyWithValue("changes", HavePrefix("an unknown number of changes")))
-	g.Expect(told.Type).To(Equal("Normal"), "something may have changed")
-	g.Expect(told.Message).To(And(HavePrefix("Update succeeded: an unknown number of changes (some of Pulumi's events could not be read) in "),
+	g.Expect(reported.Type).To(Equal("Normal"), "something may have changed")
+	g.Expect(reported.Message).To(And(HavePrefix("Update succeeded: an unknown number of changes (some of Pulumi's events could not be read) in "),
 		HaveSuffix("; its outputs are unknown, because some of Pulumi's events could not be read")))
 }

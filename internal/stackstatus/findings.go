@@ -28,7 +28,7 @@ func HasFound(stack *v1.Stack, found run.Found) bool {
 
 // A creation whose provider has died is in no state: only the events of its run name it.
 // The status names it as soon as they do, and not only with the result, since the run may
-// go on for as long as its other operations take. If this process and its disk were lost
+// continue for as long as its other operations take. If this process and its disk were lost
 // before that, the resource would be created a second time. The result names it again, so
 // nothing has to be taken back.
 

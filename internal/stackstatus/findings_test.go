@@ -19,7 +19,7 @@ func TestTheStatusNamesOnlyAsManyCreationsAsFit(t *testing.T) {
 	for i := range 2000 {
 		AddUnknownCreates(stack, []string{fmt.Sprintf("urn-%d-%s", i, long)})
 	}
-	told := stack.Status.UnknownCreates
-	g.Expect(len(told)).To(And(BeNumerically(">", 400), BeNumerically("<", 600)))
-	g.Expect(told).To(ContainElement("urn-0-"+long), "nothing that was named is taken back")
+	reported := stack.Status.UnknownCreates
+	g.Expect(len(reported)).To(And(BeNumerically(">", 400), BeNumerically("<", 600)))
+	g.Expect(reported).To(ContainElement("urn-0-"+long), "nothing that was named is taken back")
 }

@@ -50,7 +50,7 @@ func TestTheConditionsHaveTheProgress(t *testing.T) {
 
 func TestWhatARunWaitsForIsWrittenWhenItChanges(t *testing.T) {
 	waiting := func(text string) run.Progress { return run.Progress{Waiting: text} }
-	told := func(p run.Progress) func(*v1.Stack) {
+	reported := func(p run.Progress) func(*v1.Stack) {
 		return func(stack *v1.Stack) { MarkProgress(stack, p, started.Add(20*time.Second)) }
 	}
 	for name, tt := range map[string]struct {
@@ -60,15 +60,15 @@ func TestWhatARunWaitsForIsWrittenWhenItChanges(t *testing.T) {
 		after time.Duration
 	}{
 		"only that the run has started":        {func(*v1.Stack) {}, run.Progress{}, false, 0},
-		"its progress":                         {told(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true, 20 * time.Second},
-		"that nothing is known":                {told(run.Progress{}), run.Progress{InFlight: 2}, true, 20 * time.Second},
-		"what it waits for":                    {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true, 20 * time.Second},
-		"that it waits for something else":     {told(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is starting"), false, 20 * time.Second},
-		"that it waits, but it no longer does": {told(waiting("pod a is starting")), run.Progress{}, false, 20 * time.Second},
-		"its progress, but now it waits":       {told(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false, 20 * time.Second},
+		"its progress":                         {reported(run.Progress{InFlight: 1}), run.Progress{InFlight: 2}, true, 20 * time.Second},
+		"that nothing is known":                {reported(run.Progress{}), run.Progress{InFlight: 2}, true, 20 * time.Second},
+		"what it waits for":                    {reported(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a waits for a node: 0/2 nodes"), true, 20 * time.Second},
+		"that it waits for something else":     {reported(waiting("pod a waits for a node: 0/1 nodes")), waiting("pod a is starting"), false, 20 * time.Second},
+		"that it waits, but it no longer does": {reported(waiting("pod a is starting")), run.Progress{}, false, 20 * time.Second},
+		"its progress, but now it waits":       {reported(run.Progress{InFlight: 1}), waiting("pod a is to end, and node b does not tell: ask"), false, 20 * time.Second},
 		"that it is cancelled":                 {func(stack *v1.Stack) { stack.Status.Run.Cancel = v1.CancelGently }, run.Progress{}, true, 0},
 		"that another controller has it": {func(stack *v1.Stack) {
-			told(run.Progress{InFlight: 1})(stack)
+			reported(run.Progress{InFlight: 1})(stack)
 			MarkHeldElsewhere(stack, HeldText(stack))
 		}, run.Progress{InFlight: 1}, false, 0},
 		"nothing of a preview on request": {func(stack *v1.Stack) {

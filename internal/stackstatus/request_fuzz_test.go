@@ -100,10 +100,10 @@ func checkAbsorbed(t *testing.T, before, after *v1.Stack, record *v1.RunStatus, 
 	}
 	applied := after.Status.LastAppliedDigest != before.Status.LastAppliedDigest || after.Status.LastAppliedRevision != before.Status.LastAppliedRevision
 	if applied && (record.Operation != v1.OperationUpdate || result.Outcome != run.Succeeded) {
-		t.Errorf("%s that ended with %s is told as applied", record.Operation, result.Outcome)
+		t.Errorf("%s that ended with %s is reported as applied", record.Operation, result.Outcome)
 	}
 	if last := observeLastRun(after); last.Succeeded != (result.Outcome == run.Succeeded) {
-		t.Errorf("%s is told as success: %v", result.Outcome, last.Succeeded)
+		t.Errorf("%s is reported as success: %v", result.Outcome, last.Succeeded)
 	}
 	if after.Status.Failures < 0 {
 		t.Errorf("%d failures", after.Status.Failures)

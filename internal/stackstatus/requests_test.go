@@ -61,5 +61,5 @@ func TestARequestIsAnUnhandledValue(t *testing.T) {
 	long := annotated(at, strings.Repeat("x", maxToken+1)+"1")
 	markHandled(long)
 	long.Annotations[at] = strings.Repeat("x", maxToken+1) + "2"
-	g.Expect(Requested(long)).To(BeTrue(), "long values are told apart")
+	g.Expect(Requested(long)).To(BeTrue(), "long values are distinguished")
 }

@@ -259,11 +259,11 @@ func TestInterruptedRunsAndRecoveriesAreInTheHistory(t *testing.T) {
 	RecordRun(stack, v1.RunStatus{ID: "run-2", Operation: v1.OperationUpdate, Revision: gitRevision, Digest: "sha256:inputs"})
 	AbsorbResult(stack, result(run.Locked, "the stack is locked"))
 
-	var told []string
+	var reported []string
 	for _, one := range stack.Status.History {
-		told = append(told, fmt.Sprintf("%s %s %s of %q", one.Metadata["operation"], one.LastReconciledStatus, one.LastReconciledDuration.Duration, one.Digest))
+		reported = append(reported, fmt.Sprintf("%s %s %s of %q", one.Metadata["operation"], one.LastReconciledStatus, one.LastReconciledDuration.Duration, one.Digest))
 	}
-	g.Expect(told).To(Equal([]string{
+	g.Expect(reported).To(Equal([]string{
 		`update StackLocked 14s of "sha256:inputs"`,
 		`recover Recovered 14s of ""`,
 		`recover StackLocked 14s of ""`,

@@ -14,7 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// kindOfRun is what a run does, and whether somebody has asked for it as a preview.
+// kindOfRun is what a run does, and whether someone has asked for it as a preview.
 type kindOfRun struct {
 	name      string
 	operation v1.Operation
