@@ -36,7 +36,7 @@ func refused(verb string, object client.Object, err error) error {
 }
 
 // credentialsIn returns the values of git Secrets to mask in the errors of admission
-// policies, also those that somebody else has put there.
+// policies, also those that someone else has put there.
 func credentialsIn(all ...map[string][]byte) []string {
 	var values []string
 	for _, data := range all {

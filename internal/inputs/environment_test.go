@@ -57,7 +57,7 @@ func TestLaterFieldsOverrideEarlierOnes(t *testing.T) {
 	g.Expect(got.LeftOut).To(Equal([]string{
 		"spec.envs[0]: ignoring 1 keys of ConfigMap 'apps/first', because they are not valid names of environment variables",
 		"spec.envSecrets[0]: ignoring 2 keys of Secret 'apps/aws', because they are not valid names of environment variables",
-	}), "and their names are not told")
+	}), "and their names are not in the message")
 
 	got, err = inputs.Resolve(context.Background(), readerOf(g, nil, objects()...), listed(func(s *v1.StackSpec) {
 		s.EnvRefs = refs{"D": literal("ref"), "PULUMI_ACCESS_TOKEN": literal("ref-token")}

@@ -53,7 +53,7 @@ func base64Runs(text string) []base64Run {
 	return runs
 }
 
-// nextBase64 returns where the run goes on in the next line, or else where to look for
+// nextBase64 returns where the run continues in the next line, or else where to look for
 // another.
 func nextBase64(text string, end int) (int, bool) {
 	if end == len(text) || text[end] != '\n' && text[end] != '\r' {

@@ -98,19 +98,19 @@ const onlyAMask = `^\(input was <\*\*\*(\n|\\+n|%0A|%3D|%253D|=)*>\)$`
 
 func TestRareEscapesAreDecoded(t *testing.T) {
 	for name, test := range map[string]struct{ secret, text string }{
-		"octal":               {"ctrl\x1bpass-pä", `ctrl\033pass-p\303\244`},
-		"short octal":         {"nul\x00-tail", `nul\0-tail`},
-		"octal before digits": {"nul\x0012-tail", `nul\00012-tail`},
-		"no octal":            {"nul\x0012-tail", `nul\012-tail`},
-		"escape":              {"ctrl\x1bpass", `ctrl\epass`},
-		"escape of bash":      {"ctrl\x1bpass", `ctrl\Epass`},
-		"blanks of YAML":      {"a\u00a0b\u0085c\u2028d\u2029e", `a\_b\Nc\Ld\Pe`},
-		"in braces":           {"emo😀pass", `emo\u{1f600}pass`},
-		"of a shell":          {"pw &x|y$z'", `pw\ \&x\|y\$z\'`},
-		"of MySQL":            {"pw\x1a'\"\x00tail", `pw\Z\'\"\0tail`},
-		"a line that goes on": {"one two three", "one \\\n    two\\ three"},
-		"entities by name":    {"pässwörd©1", "p&auml;ssw&ouml;rd&copy;1"},
-		"entities by number":  {"it's-pass", "it&#39;s&#x2d;pass"},
+		"octal":                 {"ctrl\x1bpass-pä", `ctrl\033pass-p\303\244`},
+		"short octal":           {"nul\x00-tail", `nul\0-tail`},
+		"octal before digits":   {"nul\x0012-tail", `nul\00012-tail`},
+		"no octal":              {"nul\x0012-tail", `nul\012-tail`},
+		"escape":                {"ctrl\x1bpass", `ctrl\epass`},
+		"escape of bash":        {"ctrl\x1bpass", `ctrl\Epass`},
+		"blanks of YAML":        {"a\u00a0b\u0085c\u2028d\u2029e", `a\_b\Nc\Ld\Pe`},
+		"in braces":             {"emo😀pass", `emo\u{1f600}pass`},
+		"of a shell":            {"pw &x|y$z'", `pw\ \&x\|y\$z\'`},
+		"of MySQL":              {"pw\x1a'\"\x00tail", `pw\Z\'\"\0tail`},
+		"a line that continues": {"one two three", "one \\\n    two\\ three"},
+		"entities by name":      {"pässwörd©1", "p&auml;ssw&ouml;rd&copy;1"},
+		"entities by number":    {"it's-pass", "it&#39;s&#x2d;pass"},
 	} {
 		NewWithT(t).Expect(New([]string{test.secret}).Apply("<"+test.text+">")).To(Equal("<***>"), name)
 	}

@@ -201,15 +201,15 @@ func TestTheEventsOfAnObjectStayInOrder(t *testing.T) {
 		return http.StatusAccepted
 	})
 	q, _ := newQueue(t, server.URL, 1000)
-	var told sync.WaitGroup
+	var reported sync.WaitGroup
 	for _, name := range []string{"a", "b", "c", "d"} {
-		told.Go(func() {
+		reported.Go(func() {
 			for i := range 20 {
 				tell(q, aStack(name), fmt.Sprint(i))
 			}
 		})
 	}
-	told.Wait()
+	reported.Wait()
 	closed(g, q)
 	next := map[string]int{}
 	for _, e := range server.events {

@@ -88,9 +88,9 @@ func TestTheFirstFailureIsLoggedAtOnceAndOnce(t *testing.T) {
 	g := NewWithT(t)
 	var lines []string
 	away := true
-	var toldAt []int
+	var reportedAt []int
 	server := newReceived(t, func(nth int) int {
-		toldAt = append(toldAt, len(lines))
+		reportedAt = append(reportedAt, len(lines))
 		if away && nth%10 != 0 {
 			return http.StatusServiceUnavailable
 		}
@@ -102,7 +102,7 @@ func TestTheFirstFailureIsLoggedAtOnceAndOnce(t *testing.T) {
 	sender.recorder.Client.RetryWaitMin, sender.recorder.Client.RetryWaitMax = time.Microsecond, time.Microsecond
 
 	g.Expect(sender.Send(aStack("app"), nil, "Normal", "R", "one")).To(Succeed())
-	g.Expect(toldAt).To(HaveExactElements(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), "told after the first attempt")
+	g.Expect(reportedAt).To(HaveExactElements(0, 1, 1, 1, 1, 1, 1, 1, 1, 1), "reported after the first attempt")
 	g.Expect(lines).To(HaveExactElements(
 		And(ContainSubstring("cannot send an event"), ContainSubstring("503"), ContainSubstring("--events-addr")),
 		ContainSubstring("accepts events again")))

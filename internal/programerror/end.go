@@ -19,7 +19,7 @@ const (
 // end is how a program ended, if that is all that Pulumi reports.
 type end struct {
 	// code is the exit code of the program: "-1" if a signal ended it, and empty if it
-	// was not even begun.
+	// was not even started.
 	code string
 }
 

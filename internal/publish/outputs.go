@@ -24,7 +24,7 @@ import (
 // The right to write Secrets is for spec.writeOutputsToSecret.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;update;delete
 
-// OutputsResult is what became of outputs. It is empty if the Secret is somebody else's.
+// OutputsResult is what became of outputs. It is empty if the Secret is someone else's.
 type OutputsResult struct {
 	// Digest of the Secret, if it has the outputs.
 	Digest string
@@ -81,7 +81,7 @@ func immutableText(before *corev1.Secret) string {
 
 // putSecret creates or updates the Secret. Neither can hit a Secret that someone else has
 // created in the meantime. It removes all other labels and annotations: those that the
-// spec had before cannot be told from those that others added. Errors contain none of the
+// spec had before cannot be distinguished from those that others added. Errors contain none of the
 // hidden values.
 func (p Publisher) putSecret(ctx context.Context, stack *v1.Stack, before *corev1.Secret, data map[string][]byte, hidden []string) (*corev1.Secret, error) {
 	to := stack.Spec.WriteOutputsToSecret

@@ -66,7 +66,7 @@ func (u *Unwritten) keep(key types.NamespacedName, parts []run.Inventory, retryA
 	u.pending[key] = pendingInventory{parts, retryAt}
 }
 
-// sizeOf returns about how many bytes inventories take in memory.
+// sizeOf returns about how many bytes inventories use in memory.
 func sizeOf(parts []run.Inventory) int {
 	bytes := 0
 	for _, one := range parts {

@@ -169,7 +169,7 @@ func TestADamagedSnapshotIsRemovedAndNothingOfItIsUsed(t *testing.T) {
 	}
 }
 
-// hostile is a snapshot as only somebody could write it who has the directory.
+// hostile is a snapshot as only someone with the directory could write it.
 func hostile(t *testing.T, headers ...tar.Header) []byte {
 	t.Helper()
 	var out bytes.Buffer

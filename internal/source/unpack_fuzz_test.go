@@ -105,7 +105,7 @@ func checkTree(t *testing.T, outside, dir string, options Options) {
 			return err
 		}
 		if info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
-			t.Errorf("%s is run as somebody else: %s", path, info.Mode())
+			t.Errorf("%s is run as someone else: %s", path, info.Mode())
 		}
 		if !d.IsDir() {
 			size += info.Size()
@@ -167,8 +167,8 @@ func FuzzLocate(f *testing.F) {
 			}
 			return
 		}
-		if told := safeURL(u); strings.Contains(told, secret) || u.Host == "" {
-			t.Errorf("told of %s: %q", u, told)
+		if shown := safeURL(u); strings.Contains(shown, secret) || u.Host == "" {
+			t.Errorf("%s is shown as %q", u, shown)
 		}
 	})
 }
