@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// whoami is a program that tells who it is in the cluster, each time that it is asked anew.
+// whoami is a program that tells who it is in the cluster, each time that it is asked.
 const whoami = `
 configuration:
   asked: {type: String}
@@ -121,7 +121,7 @@ func TestAKubeconfigOfOnesOwnAndAnAccountExcludeEachOther(t *testing.T) {
 	u.awaitReady(stack)
 }
 
-// tellsItsToken is a program that puts its token where others can read it, and fails with it if it is told to.
+// tellsItsToken is a program that puts its token where others can read it, and fails with it on request.
 const tellsItsToken = `
 configuration:
   asked: {type: String}
@@ -154,7 +154,7 @@ func TestTheTokenOfAnAccountIsNowhereToBeSeen(t *testing.T) {
 		u.setProgram(p, strings.Replace(tellsItsToken, "FAILURE", `value: two, failures: {update: "no luck with ${who.token} today"}`, 1))
 	})
 	u.awaitFailure(stack, v1.UpdateFailedReason, "no luck with *** today")
-	u.Expect(u.tokenInState()).To(Equal(first), "it is the one of an earlier run that was told")
+	u.Expect(u.tokenInState()).To(Equal(first), "it is the one that an earlier run had")
 	u.expectNotShown(map[string]string{"token": first})
 
 	edit(u, stack, asking("deployer", "second"))

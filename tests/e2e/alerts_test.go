@@ -43,8 +43,8 @@ func TestAnAlertReportsSuccessAndFailure(t *testing.T) {
 
 	second := source.commit(project("lab", oneThing("two", "failures: {update: the quota is exceeded}")))
 	u.awaitFailure(stack, v1.UpdateFailedReason, "the quota is exceeded")
-	for _, told := range []*hook{all, failures} {
-		u.isAbout(u.awaitNotice(told, stack, "error", v1.UpdateFailedReason, "Update failed: ", "the quota is exceeded"), stack, second)
+	for _, received := range []*hook{all, failures} {
+		u.isAbout(u.awaitNotice(received, stack, "error", v1.UpdateFailedReason, "Update failed: ", "the quota is exceeded"), stack, second)
 	}
 	for _, event := range failures.events(u) {
 		u.Expect(event.Severity).To(Equal("error"))
@@ -56,17 +56,17 @@ func TestAnAlertReportsTheEndOfAFailure(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
-	told := u.hook()
-	u.tells(told, "all", "info", "[{kind: Stack, name: app}]")
+	chat := u.hook()
+	u.tells(chat, "all", "info", "[{kind: Stack, name: app}]")
 	u.apply(u.program(oneThing("one")))
 	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.EnvRefs["TOKEN"] = secretKey("late", "token") })
 	u.apply(stack)
 	u.awaitFailure(stack, v1.InputsFailedReason, "not found")
-	u.awaitNotice(told, stack, "error", v1.InputsFailedReason, "not found")
+	u.awaitNotice(chat, stack, "error", v1.InputsFailedReason, "not found")
 
 	u.apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "late"}, StringData: map[string]string{"token": "a-token-at-last"}})
 	u.awaitReady(stack)
-	u.awaitNotice(told, stack, "info", "ReconciliationSucceeded", "1 created")
+	u.awaitNotice(chat, stack, "info", "ReconciliationSucceeded", "1 created")
 }
 
 // Selecting by labels needs the permissions of config/notifications: notification-controller has to read the Stack.

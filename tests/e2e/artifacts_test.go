@@ -91,9 +91,9 @@ func content(data []byte) http.Handler {
 
 // publication is an artifact that an ExternalArtifact offers.
 type publication struct {
-	// revision that is told.
+	// revision that is reported.
 	revision string
-	// archive whose digest is told.
+	// archive whose digest is reported.
 	archive []byte
 	// handler that answers a download; nil serves the archive.
 	handler http.Handler

@@ -27,16 +27,16 @@ func TestAProgramThatPulumiRefusesIsReportedAndHarmsNothing(t *testing.T) {
 		files sources.Files
 		texts []string
 	}{
-		"a project file that is no YAML":      {sources.Files{"Pulumi.yaml": "name: lab\n\truntime: {"}, []string{"Pulumi.yaml"}},
-		"a project file without a runtime":    {sources.Files{"Pulumi.yaml": "name: lab\n"}, []string{"Pulumi.yaml names no runtime"}},
-		"a program that is not to be parsed":  {project("lab", "resources: [a, b]\n"), []string{"resources must be an object"}},
-		"a reference to nothing":              {project("lab", oneThing("${nothing.here}")), []string{"nothing"}},
-		"a property that the type has not":    {project("lab", oneThing("two", "colour: red")), []string{"colour"}},
-		"a type that the provider has not":    {project("lab", "resources: {a: {type: 'lab:index:Nothing'}}\n"), []string{"lab:index:Nothing"}},
-		"a language host that is not there":   {sources.Files{"Pulumi.yaml": "name: lab\nruntime: nodejs\n"}, []string{"installing the dependencies of the program", "pulumi-language-nodejs", "the image that runs the program does not have it, or not for the user of the run"}},
-		"a provider that is not there":        {project("lab", "resources: {a: {type: 'nowhere:index:Thing'}}\n"), []string{"nowhere", "provider plugin is not installed"}},
-		"a project other than the stack's":    {project("other", oneThing("two")), []string{"other"}},
-		"a thing that cannot be made as told": {project("lab", oneThing("two", "hang: sometimes")), []string{`"sometimes" is not an operation`}},
+		"a project file that is no YAML":         {sources.Files{"Pulumi.yaml": "name: lab\n\truntime: {"}, []string{"Pulumi.yaml"}},
+		"a project file without a runtime":       {sources.Files{"Pulumi.yaml": "name: lab\n"}, []string{"Pulumi.yaml names no runtime"}},
+		"a program that is not to be parsed":     {project("lab", "resources: [a, b]\n"), []string{"resources must be an object"}},
+		"a reference to nothing":                 {project("lab", oneThing("${nothing.here}")), []string{"nothing"}},
+		"a property that the type has not":       {project("lab", oneThing("two", "colour: red")), []string{"colour"}},
+		"a type that the provider has not":       {project("lab", "resources: {a: {type: 'lab:index:Nothing'}}\n"), []string{"lab:index:Nothing"}},
+		"a language host that is not there":      {sources.Files{"Pulumi.yaml": "name: lab\nruntime: nodejs\n"}, []string{"installing the dependencies of the program", "pulumi-language-nodejs", "the image that runs the program does not have it, or not for the user of the run"}},
+		"a provider that is not there":           {project("lab", "resources: {a: {type: 'nowhere:index:Thing'}}\n"), []string{"nowhere", "provider plugin is not installed"}},
+		"a project other than the stack's":       {project("other", oneThing("two")), []string{"other"}},
+		"a thing that cannot be made as written": {project("lab", oneThing("two", "hang: sometimes")), []string{`"sometimes" is not an operation`}},
 	} {
 		t.Log(name)
 		u.publishFiles(name, test.files)

@@ -45,7 +45,7 @@ func (f *fluxCLI) runningApp() *v1.Stack {
 	return stack
 }
 
-// expectNoMore expects that nothing runs any more, and that the cancelled run has begun nothing after b.
+// expectNoMore expects that nothing runs any more, and that the cancelled run has started nothing after b.
 func (f *fluxCLI) expectNoMore() {
 	f.test.Helper()
 	f.Expect(f.fails("cancel", "stack", "app")).To(Equal("✗ no run of Stack app is in flight\n"))

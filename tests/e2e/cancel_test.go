@@ -59,7 +59,7 @@ func TestARunThatIsCancelledEndsWithoutHarmAndIsNotTriedAgain(t *testing.T) {
 	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitStalled(stack, v1.CancelRequestedReason, "Update of revision ", "was cancelled on request and starts again only with a new revision", "requested by a user")
 
-	u.Expect(u.things()).To(Equal(map[string]string{"b": "x"}), "what was in flight is finished, and nothing else is begun")
+	u.Expect(u.things()).To(Equal(map[string]string{"b": "x"}), "what was in flight is finished, and nothing else is started")
 	u.Expect(u.resourcesInState("app", "dev")).To(ConsistOf("b"), "with no operation pending")
 	u.Expect(u.locks(u)).To(BeEmpty())
 	calls := len(u.pulumiCalls())

@@ -87,7 +87,7 @@ func TestTheCommitThatAnOCIArtifactWasMadeFromGetsItsStatus(t *testing.T) {
 	u.Expect(github.commits()).To(Equal(2))
 }
 
-// Events meant for a commit status are not for people, who have been told already.
+// Events meant for a commit status are not for people, who got the other event already.
 func TestAChatGetsOneMessagePerUpdate(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()

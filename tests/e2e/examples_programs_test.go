@@ -66,11 +66,11 @@ func TestTheExampleAlertsTell(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	u := newTenant(t, shared)
-	told := u.hook()
-	u.tries("alerts/alert.yaml", u.setIn("Provider", map[string]any{"type": "generic", "address": told.url}))
+	chat := u.hook()
+	u.tries("alerts/alert.yaml", u.setIn("Provider", map[string]any{"type": "generic", "address": chat.url}))
 	stack := u.tries("quickstart/program.yaml", nil, func(s *v1.Stack) { s.Spec.Config["lab:directory"] = jsonText(u.place) })["greeting"]
 	u.awaitReady(stack)
-	event := u.awaitNotice(told, stack, "info", "ReconciliationSucceeded", "Update succeeded: 1 created in ")
+	event := u.awaitNotice(chat, stack, "info", "ReconciliationSucceeded", "Update succeeded: 1 created in ")
 	u.isAbout(event, stack, stack.Status.LastAppliedRevision)
 	u.destroyedWith(stack, "greeting")
 }

@@ -148,5 +148,5 @@ func (t *tenant) expectHidden(canaries map[string]string) {
 	}
 	runs, err := os.Stat(filepath.Join(t.DataDir(), "runs"))
 	t.Expect(err).NotTo(HaveOccurred())
-	t.Expect(runs.Mode().Perm()).To(BeEquivalentTo(0o700), "what a run has while it goes on is for nobody else")
+	t.Expect(runs.Mode().Perm()).To(BeEquivalentTo(0o700), "the files of a run are for nobody else")
 }

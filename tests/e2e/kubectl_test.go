@@ -88,7 +88,7 @@ func TestWhoWaitsForAStackIsNeverMisled(t *testing.T) {
 	u.kubectlWaits(ready)
 	u.isToKstatus(stack, status.CurrentStatus)
 
-	// A spec that cannot work: waiters are told at once, also as a failure.
+	// A spec that cannot work: waiters see it at once, also as a failure.
 	edit(u, stack, func(s *v1.Stack) {
 		s.Spec.ProgramRef = nil
 		from(sourcev1.GitRepositoryKind, "")(s)

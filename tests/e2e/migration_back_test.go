@@ -149,7 +149,7 @@ func (m *migration) longNamed() *v1.Stack {
 	return stack
 }
 
-// release has the controller let go of a Stack that cannot come along.
+// release has the controller release a Stack that cannot come along.
 func (m *migration) release() {
 	m.test.Helper()
 	stack := m.longNamed()
@@ -161,7 +161,7 @@ func (m *migration) release() {
 	m.releaseCancelled()
 }
 
-// releaseCancelled does the same with a Stack whose update somebody has cancelled, and which is to go no further.
+// releaseCancelled does the same with a Stack whose update someone has cancelled, and which is to go no further.
 func (m *migration) releaseCancelled() {
 	m.test.Helper()
 	program, stack := m.programNamed("cancelled", `{resources: {
@@ -181,10 +181,10 @@ func (m *migration) releaseCancelled() {
 	m.Consistently(func(g Gomega) {
 		g.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())
 		g.Expect(stack.Status.Run).To(BeNil())
-	}, 2*time.Second).Should(Succeed(), "somebody takes the time to read between the two commands")
+	}, 2*time.Second).Should(Succeed(), "someone takes the time to read between the two commands")
 	m.kubectl(deleted)
 	m.awaitGone(stack)
-	m.Expect(m.resourcesInState("cancelled", "cancelled")).To(Equal([]string{"e"}), "the update did not go on")
+	m.Expect(m.resourcesInState("cancelled", "cancelled")).To(Equal([]string{"e"}), "the update did not continue")
 	m.delete(program)
 }
 

@@ -114,7 +114,7 @@ func (t *tenant) tells(h *hook, name, severity, stacks string) {
 	t.alert(name, severity, stacks)
 }
 
-// awaitNotice waits until the hook was told of the Stack with that severity and reason, and returns the first such event.
+// awaitNotice waits until the hook has received an event of the Stack with that severity and reason, and returns the first such event.
 func (t *tenant) awaitNotice(h *hook, stack *v1.Stack, severity, reason string, texts ...string) (found eventv1.Event) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {

@@ -22,7 +22,7 @@ type page struct {
 	typed map[string]bool
 }
 
-// inCode is a command in a line of text, which may go on in the next.
+// inCode is a command in a line of text, which may continue in the next.
 var inCode = regexp.MustCompile("`((?:kubectl|pulumi) [^`]+)`")
 
 // pageOf reads a page of docs/.

@@ -154,10 +154,10 @@ func TestABadLocalProgramIsRefused(t *testing.T) {
 	} {
 		u.apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, BinaryData: map[string][]byte{localprogram.ArchiveKey: test.data}})
 		u.annotate(stack, v1.PreviewProgramAnnotation, localprogram.NewReference(name, test.data).String())
-		told := u.awaitPreview(stack, name)
-		u.Expect(told.State).To(Equal(v1.UpdateFailed), name)
-		u.Expect(told.Message).To(ContainSubstring(test.want))
-		u.Expect(told.Message).NotTo(ContainSubstring(u.dir), "no path of the controller")
+		reported := u.awaitPreview(stack, name)
+		u.Expect(reported.State).To(Equal(v1.UpdateFailed), name)
+		u.Expect(reported.Message).To(ContainSubstring(test.want))
+		u.Expect(reported.Message).NotTo(ContainSubstring(u.dir), "no path of the controller")
 	}
 	u.awaitReady(stack)
 	u.Expect(u.things()).To(Equal(map[string]string{"a": "one"}))

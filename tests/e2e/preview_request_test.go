@@ -37,9 +37,9 @@ func TestAPreviewOnRequestChangesNothing(t *testing.T) {
 	u.apply(stack)
 	u.awaitReady(stack)
 
-	told := u.awaitPreview(stack, "one")
-	u.Expect(told.State).To(Equal(v1.UpdateSucceeded), told.Message)
-	u.Expect(told.ResourceChanges).To(Equal(v1.ResourceChanges{Same: 1}))
+	reported := u.awaitPreview(stack, "one")
+	u.Expect(reported.State).To(Equal(v1.UpdateSucceeded), reported.Message)
+	u.Expect(reported.ResourceChanges).To(Equal(v1.ResourceChanges{Same: 1}))
 
 	// With spec.refresh, a preview also shows drift.
 	edit(u, stack, func(s *v1.Stack) { s.Spec.Refresh = true })
@@ -49,11 +49,11 @@ func TestAPreviewOnRequestChangesNothing(t *testing.T) {
 	thing, err := u.cloud.Things()
 	u.Expect(err).NotTo(HaveOccurred())
 	u.Expect(u.cloud.Remove(thing[0].ID)).To(Succeed())
-	told = u.awaitPreview(stack, "two")
-	u.Expect(told.State).To(Equal(v1.UpdateSucceeded), told.Message)
-	u.Expect(told.Created).To(BeEquivalentTo(1))
+	reported = u.awaitPreview(stack, "two")
+	u.Expect(reported.State).To(Equal(v1.UpdateSucceeded), reported.Message)
+	u.Expect(reported.Created).To(BeEquivalentTo(1))
 	kept := &corev1.ConfigMap{}
-	u.Expect(u.Get(u.ctx, types.NamespacedName{Namespace: u.namespace, Name: told.ConfigMap}, kept)).To(Succeed())
+	u.Expect(u.Get(u.ctx, types.NamespacedName{Namespace: u.namespace, Name: reported.ConfigMap}, kept)).To(Succeed())
 	steps, err := inventory.DecodeSteps(kept.BinaryData[inventory.StepsKey])
 	u.Expect(err).NotTo(HaveOccurred())
 	u.Expect(steps.Steps).To(HaveLen(1))

@@ -250,11 +250,11 @@ func (t *tenant) checkProgram(program *v1.Program) {
 func (t *tenant) programEvents(g Gomega) []string {
 	var events corev1.EventList
 	g.Expect(t.List(t.ctx, &events, client.InNamespace(t.namespace))).To(Succeed())
-	var told []string
+	var reported []string
 	for _, event := range events.Items {
 		if event.InvolvedObject.Kind == v1.ProgramKind {
-			told = append(told, event.Message)
+			reported = append(reported, event.Message)
 		}
 	}
-	return told
+	return reported
 }

@@ -145,7 +145,7 @@ func TestAWrongPasswordIsReportedAndNotShown(t *testing.T) {
 	repo, first := u.repository(project("lab", oneThing("one")))
 	guarded := u.guarded("me")
 	u.gitSecret("password")
-	user := literal("somebody")
+	user := literal("someone")
 	stack := u.stack(onBranch(guarded.URLOf(repo), &v1.GitAuth{BasicAuth: &v1.GitBasicAuth{UserName: user, Password: secretKey("git", "password")}}))
 	u.apply(stack)
 	u.awaitFailure(stack, meta.ArtifactFailedReason, "source 'GitRepository/"+u.namespace+"/app' cannot fetch", "authentication required")

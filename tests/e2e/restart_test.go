@@ -56,7 +56,7 @@ func (t *tenant) byItself(name string, more ...string) *v1.Stack {
 
 func (t *tenant) ownCloud(name string) string { return filepath.Join(t.place, name) }
 
-// held is like byItself, with a run that has begun to create its thing and ends only when released.
+// held is like byItself, with a run that has started to create its thing and ends only when released.
 func (t *tenant) held(name string) *v1.Stack {
 	t.test.Helper()
 	stack := t.byItself(name, "hold: create")

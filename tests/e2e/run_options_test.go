@@ -92,7 +92,7 @@ func TestUnexpectedChangesAreReportedUntilTheyAreUndone(t *testing.T) {
 	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).NotTo(ContainSubstring("(c)"))
 	u.Eventually(func(g Gomega) {
 		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
-		g.Expect(stack.Status.Failures).To(BeNumerically(">=", 3), "it goes on failing")
+		g.Expect(stack.Status.Failures).To(BeNumerically(">=", 3), "it keeps failing")
 	}).Should(Succeed())
 	u.Expect(u.things()).To(Equal(map[string]string{"b": "drifted", "c": "y"}), "and nothing is changed")
 
@@ -227,7 +227,7 @@ func TestALockIsAskedForAgainSoonWhereTheStackWantsIt(t *testing.T) {
 
 	edit(u, program, func(p *v1.Program) { u.setProgram(p, oneThing("two")) })
 	u.awaitFailure(stack, v1.StackLockedReason, "created by bob@elsewhere (pid 7) at 2026-01-02T03:04:05Z")
-	u.Expect(lock).To(BeARegularFile(), "a lock of somebody else is never broken")
+	u.Expect(lock).To(BeARegularFile(), "a foreign lock is never broken")
 	u.Expect(os.Remove(lock)).To(Succeed())
 	// The interval, and so the retry interval, is an hour.
 	u.awaitReady(stack, programEdited(program))

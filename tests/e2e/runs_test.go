@@ -146,16 +146,16 @@ func TestARunThatExceedsItsTimeoutIsStopped(t *testing.T) {
 	stack := u.stack(fromProgram, func(s *v1.Stack) { s.Spec.Timeout = timeout })
 	u.apply(stack)
 	u.Eventually(func(g Gomega) {
-		told, err := u.cloud.ToldToStop()
+		stopping, err := u.cloud.ToldToStop()
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
-		if last := stack.Status.LastUpdate; !told && last != nil && last.Name != failed {
+		if last := stack.Status.LastUpdate; !stopping && last != nil && last.Name != failed {
 			// This machine takes longer to reach the creation. The edit starts the next run; a request
 			// beside it might start another one, which ends well.
 			failed, timeout.Duration = last.Name, 2*timeout.Duration
 			edit(u, stack, func(s *v1.Stack) { s.Spec.Timeout = timeout })
 		}
-		g.Expect(told).To(BeTrue())
+		g.Expect(stopping).To(BeTrue())
 	}).Should(Succeed())
 	u.Expect(u.cloud.Release()).To(Succeed())
 	u.awaitFailure(stack, v1.UpdateFailedReason, "the timeout has passed")

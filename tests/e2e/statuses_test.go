@@ -82,7 +82,7 @@ func (s *statuses) see(event watch.Event) {
 		return
 	}
 	if before != nil && equality.Semantic.DeepEqual(before.Status, stack.Status) {
-		return // somebody else wrote it, and the controller has not reacted yet
+		return // someone else wrote it, and the controller has not reacted yet
 	}
 	for _, fault := range statusFaults(before, stack) {
 		if known := s.wrong[stack.Namespace]; len(known) < maxWrong {

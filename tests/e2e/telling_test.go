@@ -111,16 +111,16 @@ func TestEventsLogsAndProgressOfARun(t *testing.T) {
 		name string
 		test func(tellingPart)
 	}{
-		{"a long run is told of while it goes on", aLongRunIsToldOf},
-		{"a failure and the success after it are told", aFailureAndTheSuccessAfterItAreTold},
+		{"the progress of a long run is reported", progressOfALongRun},
+		{"a failure and the success after it", aFailureAndTheSuccessAfterIt},
 		{"a receiver that hangs holds nobody up", aReceiverThatHangsHoldsNobodyUp},
-		{"what is told at the end arrives", whatIsToldAtTheEndArrives},
+		{"events are sent before the controller exits", eventsAreSentBeforeTheControllerExits},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(tellingPart{newTenant(t, telling), receiver}) })
 	}
 }
 
-func aLongRunIsToldOf(u tellingPart) {
+func progressOfALongRun(u tellingPart) {
 	watched, err := u.Watch(u.ctx, &v1.StackList{}, client.InNamespace(u.namespace))
 	u.Expect(err).NotTo(HaveOccurred())
 	defer watched.Stop()
@@ -165,10 +165,10 @@ func aLongRunIsToldOf(u tellingPart) {
 	u.Expect(last).To(MatchRegexp(`^Applied revision: 1@sha256:[0-9a-f]+$`))
 
 	u.Eventually(func() []eventv1.Event { return u.receiver.about(stack) }).Should(HaveLen(1), "a Program has no commit status")
-	told := u.receiver.about(stack)
-	u.Expect(told[0].Message).To(MatchRegexp(`^Update succeeded: 1 created in [0-9.]+s$`))
-	u.Expect(told[0].InvolvedObject.APIVersion).To(Equal("pulumi.com/v1"))
-	u.Expect(told[0].Metadata).To(And(HaveKeyWithValue("pulumi.com/revision", stack.Status.LastAppliedRevision),
+	events := u.receiver.about(stack)
+	u.Expect(events[0].Message).To(MatchRegexp(`^Update succeeded: 1 created in [0-9.]+s$`))
+	u.Expect(events[0].InvolvedObject.APIVersion).To(Equal("pulumi.com/v1"))
+	u.Expect(events[0].Metadata).To(And(HaveKeyWithValue("pulumi.com/revision", stack.Status.LastAppliedRevision),
 		HaveKeyWithValue("pulumi.com/created", "1"), HaveKeyWithValue("pulumi.com/stack", "slow"), Not(HaveKey("pulumi.com/commit_status"))))
 	u.Eventually(func(g Gomega) {
 		g.Expect(u.events(g, stack.Name)).To(HaveLen(1), "Kubernetes Events")
@@ -180,7 +180,7 @@ func aLongRunIsToldOf(u tellingPart) {
 		`pulumi_run_duration_seconds_count{operation="update",outcome="Succeeded"} 1`,
 		`pulumi_resource_changes_total{change="created"} 1`, `pulumi_runs_in_flight 0`, `pulumi_runs_waiting 0`, `pulumi_events_dropped_total 0`,
 	))
-	u.expectFluxLogs(stack, "update starts", "lab:index:Thing (a): create started", "lab:index:Thing (a): create done", told[0].Message)
+	u.expectFluxLogs(stack, "update starts", "lab:index:Thing (a): create started", "lab:index:Thing (a): create done", events[0].Message)
 }
 
 // expectFluxLogs looks for lines like flux logs --kind=Stack --name=<name>.
@@ -201,7 +201,7 @@ func (u tellingPart) expectFluxLogs(stack *v1.Stack, messages ...string) {
 	u.Expect(found).To(ContainElements(messages))
 }
 
-func aFailureAndTheSuccessAfterItAreTold(u tellingPart) {
+func aFailureAndTheSuccessAfterIt(u tellingPart) {
 	program := u.program(oneThing("${nothing.here}"))
 	u.apply(program)
 	stack := u.stack(fromProgram)
@@ -229,7 +229,7 @@ func aReceiverThatHangsHoldsNobodyUp(u tellingPart) {
 		u.awaitReady(stack)
 		u.awaitEvent(stack, "Normal", meta.ReconciliationSucceededReason, "Update succeeded")
 	}
-	u.Eventually(u.receiver.waiting).Should(BeNumerically(">", 0), "somebody waits for an answer")
+	u.Eventually(u.receiver.waiting).Should(BeNumerically(">", 0), "someone waits for an answer")
 	u.receiver.setHanging(false)
 	for _, name := range []string{"one", "two", "three"} {
 		stack := u.stack(named(name))
@@ -237,18 +237,18 @@ func aReceiverThatHangsHoldsNobodyUp(u tellingPart) {
 	}
 }
 
-func whatIsToldAtTheEndArrives(u tellingPart) {
+func eventsAreSentBeforeTheControllerExits(u tellingPart) {
 	stack := u.held("slow")
 	stopped := make(chan error, 1)
 	go func() { stopped <- u.Controller.Stop() }()
 	u.Eventually(cloud.Open(u.ownCloud("slow")).ToldToStop).Should(BeTrue())
 	u.releaseHeld("slow")
 	u.Eventually(stopped).Should(Receive(BeNil()))
-	told := u.receiver.about(stack)
-	u.Expect(told).To(HaveLen(1))
-	u.Expect(told[0].Severity).To(Equal("info"), "it is no failure")
-	u.Expect(told[0].Reason).To(Equal(meta.ProgressingReason))
-	u.Expect(told[0].Message).To(ContainSubstring("Update was stopped after "))
+	events := u.receiver.about(stack)
+	u.Expect(events).To(HaveLen(1))
+	u.Expect(events[0].Severity).To(Equal("info"), "it is no failure")
+	u.Expect(events[0].Reason).To(Equal(meta.ProgressingReason))
+	u.Expect(events[0].Message).To(ContainSubstring("Update was stopped after "))
 	u.Expect(u.StartController()).To(Succeed())
 	u.awaitReady(stack)
 }

@@ -255,7 +255,7 @@ func (t *tenant) checkInProgress(stack *v1.Stack) {
 	checkAsItIs(t, check.NewInProgressChecker(nil), stack)
 }
 
-// checkAsItIs checks the object as the wait returned it: by now a retry may have begun.
+// checkAsItIs checks the object as the wait returned it: by now a retry may have started.
 func checkAsItIs(t *tenant, checker *check.Checker, object conditions.Getter) {
 	t.test.Helper()
 	checker.DisableFetch = true
@@ -321,13 +321,13 @@ func hasAll(texts []string) types.GomegaMatcher {
 func (t *tenant) awaitEvent(stack *v1.Stack, kind, reason string, texts ...string) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {
-		var told []string
+		var reported []string
 		for _, event := range t.events(g, stack.Name) {
 			if event.Type == kind && event.Reason == reason {
-				told = append(told, event.Message)
+				reported = append(reported, event.Message)
 			}
 		}
-		g.Expect(told).To(ContainElement(hasAll(texts)), "no such %s event %s", kind, reason)
+		g.Expect(reported).To(ContainElement(hasAll(texts)), "no such %s event %s", kind, reason)
 	}).Should(Succeed())
 }
 
@@ -377,7 +377,7 @@ func (t *tenant) things() (map[string]string, error) {
 	return values, nil
 }
 
-// awaitJournal waits until the cloud has begun or finished an operation on a thing.
+// awaitJournal waits until the cloud has started or finished an operation on a thing.
 func (t *tenant) awaitJournal(op, phase, name string) {
 	t.test.Helper()
 	t.Eventually(func(g Gomega) {

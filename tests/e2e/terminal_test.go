@@ -59,7 +59,7 @@ func TestTheFluxCommandLineOnATerminal(t *testing.T) {
 	u.Expect(exit).To(Equal(0), written)
 	u.Expect(written).To(MatchRegexp(`^flux-pulumi: v\S+\r\n$`), "the terminal is asked for nothing")
 
-	// A spinner with what goes on, in one line of the terminal, of which nothing is left.
+	// A spinner with the progress, in one line of the terminal, of which nothing is left.
 	revision := source.commit(project("lab", oneThing("two", "delays: {update: 3s}")))
 	written, exit = u.onTerminal(nil, "reconcile", "stack", "app", "--with-source")
 	u.Expect(exit).To(Equal(0), written)
