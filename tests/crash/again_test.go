@@ -55,13 +55,13 @@ func TestRunThatIsKilledAgainAndAgain(t *testing.T) {
 // of the run.
 func (u *subject) killNextUpdate(ctx context.Context, before string) string {
 	var id string
-	begun := u.count(cloud.Update, cloud.Begin, "quick-0")
+	started := u.count(cloud.Update, cloud.Begin, "quick-0")
 	u.Eventually(func(g Gomega) {
 		run := u.stack(ctx).Status.Run
 		g.Expect(run).NotTo(BeNil())
 		g.Expect(run.Operation).To(Equal(v1.OperationUpdate))
 		g.Expect(run.ID).NotTo(Equal(before))
-		g.Expect(u.count(cloud.Update, cloud.Begin, "quick-0")).To(BeNumerically(">", begun))
+		g.Expect(u.count(cloud.Update, cloud.Begin, "quick-0")).To(BeNumerically(">", started))
 		id = run.ID
 	}).Should(Succeed(), u.report(ctx))
 	u.Expect(u.killAll("pulumi")).To(Equal(1))

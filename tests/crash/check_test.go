@@ -95,32 +95,32 @@ func (r *round) checkNames(stack *v1.Stack) {
 			r.Expect(r.named).To(ContainElement(thing.Name), "it exists, and the state does not know it")
 		}
 	}
-	// Each must have begun: according to the journal of the cloud, or to the engine's
+	// Each must have started: according to the journal of the cloud, or to the engine's
 	// events if the provider was killed before it wrote that.
-	begun := r.begun()
+	started := r.started()
 	for _, pending := range r.state().Checkpoint.Latest.Pending {
-		begun[nameOf(pending.Resource.URN)] = true
+		started[nameOf(pending.Resource.URN)] = true
 	}
 	for _, name := range r.keptCreates() {
-		begun[name] = true
+		started[name] = true
 	}
 	log := r.log()
 	for _, name := range named {
-		r.Expect(begun[name] || strings.Contains(log, "("+name+"): create started")).To(BeTrue(), "no creation of %s was begun", name)
+		r.Expect(started[name] || strings.Contains(log, "("+name+"): create started")).To(BeTrue(), "no creation of %s was started", name)
 	}
 }
 
-// begun returns the names of all things whose creation ever began.
-func (r *round) begun() map[string]bool {
-	begun := map[string]bool{}
+// started returns the names of all things whose creation ever began.
+func (r *round) started() map[string]bool {
+	started := map[string]bool{}
 	journal, err := r.cloud().Journal()
 	r.Expect(err).NotTo(HaveOccurred())
 	for _, entry := range journal {
 		if entry.Op == cloud.Create {
-			begun[entry.Name] = true
+			started[entry.Name] = true
 		}
 	}
-	return begun
+	return started
 }
 
 // log returns what the controller has logged of the Stack.
@@ -172,7 +172,7 @@ func (r *round) checkCloud() {
 		r.sum.leftOver += len(unnamed) + len(locks)
 		r.sum.settled++
 	})
-	r.Expect(unnamed).To(BeEmpty(), "it exists, the state does not know it, and nobody was told")
+	r.Expect(unnamed).To(BeEmpty(), "it exists, the state does not know it, and no message names it")
 	r.checkQuiet()
 }
 

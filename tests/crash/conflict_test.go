@@ -55,5 +55,5 @@ func TestConflictOnEveryWrite(t *testing.T) {
 	for _, one := range u.wanted {
 		u.Expect(u.count(cloud.Delete, cloud.Done, one.name)).To(Equal(1), "%s was deleted once", one.name)
 	}
-	t.Logf("%d edits by somebody else", edits.Load())
+	t.Logf("%d edits by someone else", edits.Load())
 }

@@ -29,7 +29,7 @@ import (
 )
 
 // rewatched is how long the controller may take to see a change. In one run of these tests on a busy machine, its watch got no
-// event for more than five minutes after the CRD was put back: client-go opens a watch anew after at most ten.
+// event for more than five minutes after the CRD was put back: client-go opens a watch again after at most ten.
 const rewatched = 11 * time.Minute
 
 // stackCRD is the CRD of Stacks, which a test replaces and puts back.
@@ -191,7 +191,7 @@ func TestCreationInFlightWhenTheCRDIsReplaced(t *testing.T) {
 	crd.putBack(ctx)
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")))
-	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not begun a second time")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not started a second time")
 	log, err := os.ReadFile(u.s.ControllerLog())
 	u.Expect(err).NotTo(HaveOccurred())
 	u.Expect(string(log)).NotTo(ContainSubstring("removed by force"))

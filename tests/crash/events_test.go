@@ -15,7 +15,7 @@ import (
 )
 
 // keepEvents keeps the engine's events of the runs that lose their controller, which logs only what it still reads of them.
-// Links have what the engine goes on to write, too.
+// Links have what the engine writes later, too.
 func (p *place) keepEvents() error {
 	if err := os.MkdirAll(p.kept(), 0o700); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *place) keepEvents() error {
 
 func (p *place) kept() string { return p.s.Path("events") }
 
-// keptCreates returns the names of the things whose creation the engine has begun, in runs that lost their controller.
+// keptCreates returns the names of the things whose creation the engine has started, in runs that lost their controller.
 func (r *round) keptCreates() (names []string) {
 	runs, err := filepath.Glob(filepath.Join(r.place.kept(), "*"))
 	r.Expect(err).NotTo(HaveOccurred())

@@ -95,7 +95,7 @@ func TestLostLeaseStopsTheRunGently(t *testing.T) {
 	u.checkHistory(history, first)
 }
 
-// takeLease makes somebody else hold the lease until it expires.
+// takeLease makes someone else hold the lease until it expires.
 func (u *subject) takeLease(ctx context.Context) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: u.s.RuntimeNamespace(), Name: leaseName}}
 	thief := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"holderIdentity":"somebody-else"}}`))

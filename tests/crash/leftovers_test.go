@@ -58,7 +58,7 @@ func TestLeftoverThatHangsForLongerThanTheTimeout(t *testing.T) {
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::slow")), "that resource, and no other")
 	u.Expect(u.processes("")).To(BeEmpty())
 	u.Expect(u.locks()).To(BeEmpty())
-	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it was not begun a second time")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it was not started a second time")
 }
 
 // entries returns the names in a directory.

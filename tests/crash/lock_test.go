@@ -38,7 +38,7 @@ func (u *subject) awaitLocked(ctx context.Context, host, path string) {
 	u.Expect(message).To(ContainSubstring("alice@" + host))
 	u.Expect(message).To(ContainSubstring("2026-01-02T03:04:05Z"))
 	failures := u.stack(ctx).Status.Failures
-	u.Consistently(path, "4s").Should(BeAnExistingFile(), "it is somebody else's")
+	u.Consistently(path, "4s").Should(BeAnExistingFile(), "it is someone else's")
 	u.Eventually(func(g Gomega) {
 		stack := u.stack(ctx)
 		g.Expect(stack.Status.Failures > failures || len(stack.Status.Interrupted) > 0).To(BeTrue(), "it is tried again")
@@ -161,7 +161,7 @@ func TestLockOutlivesEverythingAndTheDisk(t *testing.T) {
 	u.loseController()
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")), "that resource, and no other")
-	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not begun a second time")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not started a second time")
 	u.Expect(u.locks()).To(BeEmpty())
 	u.Expect(u.processes("")).To(BeEmpty())
 }

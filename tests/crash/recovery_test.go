@@ -65,7 +65,7 @@ func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
 	u.awaitEvent(ctx, And(HavePrefix("Removed these creations"), ContainSubstring("::lost")))
 }
 
-// Somebody died in mid-delete. The refresh of our first run drops that from the state,
+// Someone died in mid-delete. The refresh of our first run drops that from the state,
 // and is killed before it has checked all that was in flight.
 func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
 	short.Skip(t)

@@ -41,5 +41,5 @@ func TestStackThatIsRelabelledInMidUpdate(t *testing.T) {
 
 	u.shard(ctx, "one")
 	u.awaitReason(ctx, v1.PendingOperationsReason)
-	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it is not begun again before a person has answered")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it is not started again before a person has answered")
 }

@@ -36,7 +36,7 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 	u.Expect(stack.Status.UnknownCreates).To(BeEmpty())
 	u.Expect(stack.Status.Interrupted).To(BeEmpty())
 	u.Expect(u.count(cloud.Create, cloud.Done, "slow")).To(Equal(1), "it was finished")
-	u.Expect(u.count(cloud.Create, cloud.Begin, "after")).To(BeZero(), "nothing else was begun")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "after")).To(BeZero(), "nothing else was started")
 	u.Expect(u.known()).To(HaveLen(1), "it is in the state")
 	u.Expect(u.processes("")).To(BeEmpty(), "no process of the run lives on")
 	u.checkQuiet()
@@ -49,7 +49,7 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 }
 
 // A controller with too short a grace period exits when that is over. The run that it
-// told to stop goes on to its end, and the next process takes over.
+// told to stop continues to its end, and the next process takes over.
 func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()

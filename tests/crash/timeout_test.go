@@ -23,18 +23,18 @@ func soon(stack *v1.Stack) {
 	stack.Spec.Timeout = &metav1.Duration{Duration: 10 * time.Second}
 }
 
-// awaitBegunInTime waits until an operation has begun before the timeout. On a slow
+// awaitBegunInTime waits until an operation has started before the timeout. On a slow
 // machine it tries the run again, with more time.
 func (u *subject) awaitBegunInTime(ctx context.Context, op, name string) {
 	failed := ""
 	u.Eventually(func(g Gomega) {
-		last := u.stack(ctx).Status.LastUpdate // read first: what ends later had begun before
-		begun := u.count(op, cloud.Begin, name) > 0
-		if !begun && last != nil && last.Name != failed {
+		last := u.stack(ctx).Status.LastUpdate // read first: what ends later had started before
+		started := u.count(op, cloud.Begin, name) > 0
+		if !started && last != nil && last.Name != failed {
 			failed = last.Name
 			u.configure(ctx, func(spec *v1.StackSpec) { spec.Timeout.Duration *= 2 })
 		}
-		g.Expect(begun).To(BeTrue())
+		g.Expect(started).To(BeTrue())
 	}).Should(Succeed(), u.report(ctx))
 }
 
@@ -76,7 +76,7 @@ func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
 	u.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("::slow"))
 	u.Expect(u.locks()).To(BeEmpty())
 	u.Expect(u.processes("")).To(BeEmpty(), "no process of the run lives on")
-	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it was not begun a second time")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "slow")).To(Equal(1), "it was not started a second time")
 
 	u.edit(ctx, append([]thing{{name: "slow", value: "one"}}, quick(2, "one")...))
 	u.configure(ctx, func(spec *v1.StackSpec) {

@@ -23,7 +23,7 @@ func (u *subject) loseController() {
 	u.Expect(err).NotTo(HaveOccurred())
 }
 
-// provider returns the process that has begun to create the thing.
+// provider returns the process that has started to create the thing.
 func (u *subject) provider(name string) (pid int) {
 	journal, err := u.cloud().Journal()
 	u.Expect(err).NotTo(HaveOccurred())
@@ -54,14 +54,14 @@ func TestUnknownCreationOutlivesItsControllerAndItsDisk(t *testing.T) {
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.Expect(syscall.Kill(u.provider("lost"), syscall.SIGKILL)).To(Succeed())
 	u.Eventually(func() []string { return u.stack(ctx).Status.UnknownCreates }).Should(ConsistOf(HaveSuffix("::lost")), u.report(ctx))
-	u.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", recorded.ID), "it is named while the run goes on")
+	u.Expect(u.stack(ctx).Status.Run).To(HaveField("ID", recorded.ID), "it is named while the run continues")
 	u.Expect(u.count(cloud.Update, cloud.Done, "other")).To(BeZero())
 
 	u.loseController()
 	u.release()
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")), "that resource, and no other")
-	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not begun a second time")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not started a second time")
 	u.checkQuiet()
 
 	u.edit(ctx, []thing{quickly, {name: "lost", value: "one"}})

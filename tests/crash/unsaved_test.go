@@ -33,7 +33,7 @@ func TestBackendThatTakesNoWrites(t *testing.T) {
 
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::lost"))
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::lost")))
-	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not begun a second time")
+	u.Expect(u.count(cloud.Create, cloud.Begin, "lost")).To(Equal(1), "it was not started a second time")
 	u.Expect(u.locks()).To(BeEmpty())
 
 	u.configure(ctx, func(spec *v1.StackSpec) { spec.PendingCreates = v1.PendingCreatesClear })
