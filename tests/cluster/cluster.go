@@ -215,7 +215,7 @@ func (c *Cluster) LoadImage(ctx context.Context, archive string) error {
 	return nil
 }
 
-// KillKubelet kills the kubelet, like a crash. Containers go on.
+// KillKubelet kills the kubelet, like a crash. Containers continue.
 func (c *Cluster) KillKubelet(ctx context.Context) error {
 	return node.Control(ctx, c.pid, "kill", "kubelet")
 }

@@ -45,8 +45,8 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.events = append(h.events, event.InvolvedObject.Kind+"/"+event.InvolvedObject.Name+" "+event.Reason+": "+event.Message)
 }
 
-// told returns the events as "Stack/name Reason: message".
-func (h *hook) told() []string {
+// received returns the events as "Stack/name Reason: message".
+func (h *hook) received() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string(nil), h.events...)

@@ -16,12 +16,12 @@ import (
 // No node has heldLabel before this test.
 const heldLabel = "pulumi-controller.test/held"
 
-// holdJobs suspends a Job in the middle of its run, and another before its pod has begun, like a queue of Jobs.
+// holdJobs suspends a Job in the middle of its run, and another before its pod has started, like a queue of Jobs.
 func (w *world) holdJobs() {
 	updates := w.counts([]string{"inline", "third"})
-	begun := w.beginJobs(begins{w, "inline", "held", severalPods})
-	w.suspend(begun[0].run.Job, true)
-	w.awaitEvent("inline", v1.PodFailedReason, "Job "+begun[0].run.Job+" was suspended", "Pulumi finished the operations in flight")
+	started := w.beginJobs(begins{w, "inline", "held", severalPods})
+	w.suspend(started[0].run.Job, true)
+	w.awaitEvent("inline", v1.PodFailedReason, "Job "+started[0].run.Job+" was suspended", "Pulumi finished the operations in flight")
 	w.awaitValue("inline", "held")
 	w.updatedOnce("inline", updates["inline"])
 
@@ -34,7 +34,7 @@ func (w *world) holdJobs() {
 	w.kubectl("label", "nodes", "--all", heldLabel+"=no")
 	w.suspend(held.run.Job, false)
 	w.awaitValue("third", "held")
-	w.Expect(w.stackNow(w, "third").Status.LastUpdate.Name).To(Equal(held.run.ID), "the run that was held goes on")
+	w.Expect(w.stackNow(w, "third").Status.LastUpdate.Name).To(Equal(held.run.ID), "the run that was held continues")
 	w.updatedOnce("third", updates["third"])
 	w.patchStack("third", `{"config": {"value": "freed"}, "workspaceTemplate": {"spec": {"podTemplate": {"spec": {"nodeSelector": null}}}}}`)
 	w.awaitValue("third", "freed")

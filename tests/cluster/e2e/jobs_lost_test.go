@@ -37,7 +37,7 @@ func (w *world) loseControllers() {
 		jobs[name] = len(w.jobs(name))
 	}
 	pod := w.pod()
-	begun := w.beginJobs(begins{w, "inline", "alone", twoStarts}, begins{w, "fromgit", "alone", twoStarts})
+	started := w.beginJobs(begins{w, "inline", "alone", twoStarts}, begins{w, "fromgit", "alone", twoStarts})
 	w.kubectl("--namespace", fluxSystem, "delete", "pod", pod.Name, "--force", "--grace-period=0")
 	w.awaitGone(pod)
 	w.rolledOut(controller)
@@ -48,7 +48,7 @@ func (w *world) loseControllers() {
 		w.Expect(w.jobs(name)).To(ContainElement(HaveField("Status.Active", BeEquivalentTo(1))), "a controller does not wait for Jobs")
 	}
 	for i, name := range names {
-		w.kubectl("--namespace", w.tenant, "wait", "job/"+begun[i].run.Job, "--for=condition=Complete", "--timeout="+patience.String())
+		w.kubectl("--namespace", w.tenant, "wait", "job/"+started[i].run.Job, "--for=condition=Complete", "--timeout="+patience.String())
 		w.Expect(w.stackNow(w, name).Status.Run).NotTo(BeNil(), "nobody was there to take in the result")
 	}
 	w.kubectl("--namespace", fluxSystem, "scale", "deployment", controller, "--replicas=1")
@@ -60,7 +60,7 @@ func (w *world) loseControllers() {
 	}
 }
 
-// counts returns the number of updates that were begun, by name.
+// counts returns the number of updates that were started, by name.
 func (w *world) counts(names []string) map[string]int {
 	w.test.Helper()
 	counts := map[string]int{}
@@ -74,11 +74,11 @@ func (w *world) counts(names []string) map[string]int {
 // finish nor record anything.
 func (w *world) losePods() {
 	updates := w.counts([]string{"inline", "fromgit", "third"})
-	begun := w.beginJobs(begins{w, "inline", "lost", severalPods}, begins{w, "fromgit", "lost", severalPods}, begins{w, "third", "lost", severalPods})
-	w.kubectl("--namespace", w.tenant, "delete", "pod", begun[2].pod.Name, "--force", "--grace-period=0")
-	w.kubectl("--namespace", w.tenant, "delete", "pod", begun[0].pod.Name, "--wait=false")
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: w.tenant, Name: begun[1].pod.Name}}
-	w.Expect(w.SubResource("eviction").Create(w.ctx, &begun[1].pod, eviction)).To(Succeed())
+	started := w.beginJobs(begins{w, "inline", "lost", severalPods}, begins{w, "fromgit", "lost", severalPods}, begins{w, "third", "lost", severalPods})
+	w.kubectl("--namespace", w.tenant, "delete", "pod", started[2].pod.Name, "--force", "--grace-period=0")
+	w.kubectl("--namespace", w.tenant, "delete", "pod", started[0].pod.Name, "--wait=false")
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: w.tenant, Name: started[1].pod.Name}}
+	w.Expect(w.SubResource("eviction").Create(w.ctx, &started[1].pod, eviction)).To(Succeed())
 
 	w.awaitEvent("inline", v1.PodFailedReason, "the pod of the run was terminated: ", "Pulumi finished the operations in flight")
 	w.awaitEvent("fromgit", v1.PodFailedReason, "was evicted, for example because its node is drained", "Pulumi finished the operations in flight")
@@ -91,11 +91,11 @@ func (w *world) losePods() {
 	w.lostOnce("third", updates["third"])
 }
 
-// lostOnce expects that an update was begun, lost and repeated.
+// lostOnce expects that an update was started, lost and repeated.
 func (w *world) lostOnce(name string, before int) {
 	w.test.Helper()
 	updates := w.updates(name)
-	w.Expect(updates).To(HaveLen(before+2), "the update was begun, lost and made again: %v", updates)
+	w.Expect(updates).To(HaveLen(before+2), "the update was started, lost and repeated: %v", updates)
 	w.Expect(updates[before].Phase).To(Equal(cloud.Begin))
 	w.Expect(updates[before+1].Phase).To(Equal(cloud.Done))
 	w.madeOnce(name)
@@ -114,11 +114,11 @@ func (w *world) starvePods() {
 	w.patchStack("fromgit", `{"workspaceTemplate": {"spec": {"image": "`+nowhere+`"}}}`)
 	began := time.Now()
 	w.awaitEvent("fromgit", v1.PodFailedReason, nowhere, "ImagePullBackOff")
-	w.test.Logf("that the image cannot be pulled is told after %s", time.Since(began).Round(100*time.Millisecond))
-	w.Expect(w.stackNow(w, "fromgit").Status.Interrupted).To(BeEmpty(), "nothing was begun")
+	w.test.Logf("that the image cannot be pulled is reported after %s", time.Since(began).Round(100*time.Millisecond))
+	w.Expect(w.stackNow(w, "fromgit").Status.Interrupted).To(BeEmpty(), "nothing was started")
 	w.awaitEvent("inline", v1.PodFailedReason, "OOMKilled", "spec.workspaceTemplate.spec.resources.limits.memory")
 	w.awaitEvent("third", v1.PodFailedReason, "was evicted from node", "ephemeral")
-	w.test.Logf("that the pod was evicted is told after %s", time.Since(began).Round(100*time.Millisecond))
+	w.test.Logf("that the pod was evicted is reported after %s", time.Since(began).Round(100*time.Millisecond))
 
 	// In one patch, as each change begins a run.
 	for _, name := range names {
@@ -135,7 +135,7 @@ func (w *world) starvePods() {
 	w.Expect(starved[len(starved)-1].Phase).To(Equal(cloud.Done))
 }
 
-// loseNode loses the kubelet in the middle of two runs, and the processes of one. The other goes on and writes its
+// loseNode loses the kubelet in the middle of two runs, and the processes of one. The other continues and writes its
 // result. Only a person can know that the processes are gone for good.
 func (w *world) loseNode() {
 	w.needsNode()
@@ -143,9 +143,9 @@ func (w *world) loseNode() {
 	w.patchStack("third", `{"workspaceTemplate": {"spec": {"podTemplate": {"spec": {"tolerations": [
 		{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1},
 		{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}]}}}}}`)
-	begun := w.beginJobs(begins{w, "inline", "gone", severalPods}, begins{w, "third", "gone", severalPods})
+	started := w.beginJobs(begins{w, "inline", "gone", severalPods}, begins{w, "third", "gone", severalPods})
 	w.Expect(w.node.KillKubelet(w.ctx)).To(Succeed())
-	lost := begun[1]
+	lost := started[1]
 	w.killContainer("--secret=" + lost.run.Job)
 	w.awaitValue("inline", "gone")
 	w.updatedOnce("inline", updates["inline"])
@@ -154,7 +154,7 @@ func (w *world) loseNode() {
 	w.kubectl("taint", "nodes", lost.pod.Spec.NodeName, "node.kubernetes.io/unreachable:NoExecute", "--overwrite")
 	w.Eventually(func(g Gomega) {
 		stack := w.stackNow(g, "third")
-		g.Expect(stack.Status.Run).NotTo(BeNil(), "nothing is begun before it is known what became of the last")
+		g.Expect(stack.Status.Run).NotTo(BeNil(), "nothing is started before it is known what became of the last")
 		g.Expect(stack.Status.Run.ID).To(Equal(lost.run.ID))
 		g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(ContainSubstring("has not confirmed that it has ended: if the node is gone for good, delete its Node object"))
 	}).Should(Succeed())

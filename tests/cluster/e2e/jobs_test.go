@@ -23,7 +23,7 @@ func TestRunsAsJobs(t *testing.T) {
 		step{"Stacks are ready, and their events arrive", (*world).bringUpAsJobs},
 		step{"the pod of a run may write its result and nothing else", (*world).lookAtRights},
 		step{"plugins are shared on a volume that runs may only read", (*world).sharePlugins},
-		step{"runs go on without their controller", (*world).loseControllers},
+		step{"runs continue without their controller", (*world).loseControllers},
 		step{"pods that are deleted, evicted and killed in mid-run", (*world).losePods},
 		step{"pods that cannot start, or live", (*world).starvePods},
 		step{"Jobs that are suspended", (*world).holdJobs},

@@ -103,11 +103,11 @@ func (w *world) lookAtNetwork() {
 	plain := w.startPod(unkept, "plain", "")
 	w.standInForMetadata()
 	before, beforeOther := len(w.updates("fromgit")), len(other.updates("other"))
-	begun := w.beginJobs(begins{w, "fromgit", "asked", whileAsked}, begins{other, "other", "asked", whileAsked})
-	ours := caller{w.tenant, begun[0].pod.Name, "pulumi"}
-	theirs := caller{other.tenant, begun[1].pod.Name, "pulumi"}
+	started := w.beginJobs(begins{w, "fromgit", "asked", whileAsked}, begins{other, "other", "asked", whileAsked})
+	ours := caller{w.tenant, started[0].pod.Name, "pulumi"}
+	theirs := caller{other.tenant, started[1].pod.Name, "pulumi"}
 	w.kubectl(theirs.exec("busybox", "httpd", "-p", listening, "-h", "/tmp")...)
-	to := w.targets(begun[1].pod, plain)
+	to := w.targets(started[1].pod, plain)
 
 	w.Eventually(func(g Gomega) {
 		for _, one := range []struct {

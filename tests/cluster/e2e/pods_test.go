@@ -41,7 +41,7 @@ func (w *world) killPod() {
 	w.rolledOut(controller)
 	w.awaitValue("fromgit", "four")
 	updates := w.updates("fromgit")
-	w.Expect(updates).To(HaveLen(2), "the update was begun, lost and made again: %v", updates)
+	w.Expect(updates).To(HaveLen(2), "the update was started, lost and repeated: %v", updates)
 	w.Expect(updates[0].Phase).To(Equal(cloud.Begin))
 	w.Expect(updates[len(updates)-1].Phase).To(Equal(cloud.Done))
 	w.madeOnce("fromgit")
@@ -65,7 +65,7 @@ func (w *world) updateDeployment() {
 	w.madeOnce("fromgit")
 }
 
-// beginUpdate returns the pod that runs an update, as soon as the cloud has begun it.
+// beginUpdate returns the pod that runs an update, as soon as the cloud has started it.
 func (w *world) beginUpdate(name, value string) corev1.Pod {
 	w.test.Helper()
 	pod := w.pod()

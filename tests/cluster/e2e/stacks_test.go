@@ -86,7 +86,7 @@ spec: {interval: 1h, url: "` + repo.URL() + `", ref: {branch: ` + sources.Branch
 	w.awaitValue("inline", "one")
 	w.awaitValue("fromgit", "two")
 	for _, name := range []string{"inline", "fromgit"} {
-		w.Eventually(w.hook.told).Should(ContainElement(HavePrefix("Stack/" + name + " ReconciliationSucceeded: Update succeeded: 1 created")))
+		w.Eventually(w.hook.received).Should(ContainElement(HavePrefix("Stack/" + name + " ReconciliationSucceeded: Update succeeded: 1 created")))
 		w.madeOnce(name)
 	}
 }

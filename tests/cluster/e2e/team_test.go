@@ -95,7 +95,7 @@ type begins struct {
 	takes time.Duration
 }
 
-// beginJobs starts updates, and returns once the cloud has begun all of them.
+// beginJobs starts updates, and returns once the cloud has started all of them.
 func (w *world) beginJobs(all ...begins) (found []inFlight) {
 	w.test.Helper()
 	done := make([]int, len(all))
@@ -151,15 +151,15 @@ func (w *world) awaitEvent(name, reason string, parts ...string) {
 	w.Eventually(func(g Gomega) {
 		var list corev1.EventList
 		g.Expect(w.List(w.ctx, &list, client.InNamespace(w.tenant))).To(Succeed())
-		var told []string
+		var reported []string
 		for _, event := range list.Items {
 			if event.InvolvedObject.Kind == v1.StackKind && event.InvolvedObject.Name == name && event.Reason == reason {
-				told = append(told, event.Message)
+				reported = append(reported, event.Message)
 			}
 		}
 		saysAll := func(text string) bool {
 			return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 		}
-		g.Expect(told).To(ContainElement(Satisfy(saysAll)), "events %s of %s say %q", reason, name, parts)
+		g.Expect(reported).To(ContainElement(Satisfy(saysAll)), "events %s of %s say %q", reason, name, parts)
 	}).Should(Succeed())
 }
