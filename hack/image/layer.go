@@ -19,7 +19,7 @@ import (
 )
 
 // pack makes a layer of an image. The compression is fast and weak: the image is mostly
-// loaded on the same machine, by somebody who waits for it.
+// loaded on the same machine, by someone who waits for it.
 func (l layer) pack(created time.Time) (v1.Layer, error) {
 	packed, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()

@@ -17,7 +17,7 @@ func TestReadingSince(t *testing.T) {
 		after reading
 		want  cpuTimes
 	}{
-		"what nobody of the benchmark used is somebody else's": {
+		"what nobody of the benchmark used is someone else's": {
 			after: reading{cpuTimes: cpuTimes{pulumi: 11, controller: 7, controlPlane: 5}, self: 5, machine: 130},
 			want:  cpuTimes{pulumi: 10, controller: 5, controlPlane: 2, other: 12},
 		},

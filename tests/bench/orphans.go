@@ -30,7 +30,7 @@ func adoptOrphans() error {
 
 // reapOrphans waits until all children but the known ones have ended, and
 // returns how many there were. One that lives on is an error: what it uses could
-// not be told from what the next phase uses.
+// not be distinguished from what the next phase uses.
 func reapOrphans(ctx context.Context, known map[int]bool) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, orphanPatience)
 	defer cancel()

@@ -91,7 +91,7 @@ func TestReportOfDisturbedRounds(t *testing.T) {
 	g.Expect(r.pairs[created]).To(Equal([]pair{quiet, quiet}), "no more than were asked for")
 	g.Expect(r.pairs[updated]).To(Equal([]pair{quiet, busy}), "the one that was disturbed least, for want of a better one")
 	g.Expect(strings.Count(r.markdown(), "something else was at work on the machine: 2. Of them, in the table for want of better ones: 1.")).
-		To(Equal(1), "the reader is told, of this phase only")
+		To(Equal(1), "the warning is there, for this phase only")
 }
 
 func TestReportOfWhatWasAskedFor(t *testing.T) {

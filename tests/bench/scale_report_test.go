@@ -32,8 +32,8 @@ func TestScaleReport(t *testing.T) {
 	text := out.String()
 	for name, want := range map[string]string{
 		"a column for each number of Stacks":                 "|  | 300 Stacks | 1,000 Stacks |",
-		"a restart has no runs, or they are told":            "| processes of Pulumi | 0 | 2 |",
-		"writes of a status are told apart":                  "| writes of the status of a Stack | 0 | 3 |",
+		"a restart has no runs, or they are shown":           "| processes of Pulumi | 0 | 2 |",
+		"writes of a status are counted apart":               "| writes of the status of a Stack | 0 | 3 |",
 		"from all writes":                                    "| writes to the API server | 0 | 4 |",
 		"what reads is no write":                             "| writes to the API server | 0 | 0 |",
 		"any request, by which it would not be idle":         "| requests to the API server, but for lists of its caches | 500 | 0 |",

@@ -139,7 +139,7 @@ func (c *cluster) withBackend(text string) string {
 	return strings.Replace(text, variables, variables+"    PULUMI_CONFIG_PASSPHRASE: {type: Literal, literal: {value: passphrase}}\n", 1)
 }
 
-// network is a Program and a Stack whose work can be seen in a cloud, and fails as it is told to. It follows the guide's.
+// network is a Program and a Stack whose work can be seen in a cloud, and fails on request. It follows the guide's.
 func (c *cluster) network(name, addresses, failure string) string {
 	return `apiVersion: pulumi.com/v1
 kind: Program
@@ -216,7 +216,7 @@ func addressesOf(stack *unstructured.Unstructured) string {
 }
 
 // failAside has Flux apply a Stack that fails from another repository, in which no commit comes in between: Flux allows no
-// timeout of less than 30 seconds, and the test goes on in the meantime.
+// timeout of less than 30 seconds, and the test continues in the meantime.
 func (c *cluster) failAside(infrastructure string) {
 	c.test.Helper()
 	repo, err := c.git.NewRepo(c.ctx, "aside")
@@ -235,7 +235,7 @@ func (c *cluster) failAside(infrastructure string) {
 	}
 }
 
-// awaitTimeout waits for the timeout of what failAside has begun.
+// awaitTimeout waits for the timeout of what failAside has started.
 func (c *cluster) awaitTimeout() {
 	c.test.Helper()
 	c.awaitFailure("aside", And(MatchRegexp("^health check failed after [3-9][0-9]"),

@@ -17,8 +17,8 @@ import (
 
 // chat stands for the people who want to know of failures.
 type chat struct {
-	mu   sync.Mutex
-	told []string
+	mu       sync.Mutex
+	received []string
 }
 
 // alerts returns an Alert for all Kustomizations, which Flux accepts without config/notifications, and the chat that
@@ -52,11 +52,11 @@ func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.told = append(c.told, event.Message)
+	c.received = append(c.received, event.Message)
 }
 
 func (c *chat) messages() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]string(nil), c.told...)
+	return append([]string(nil), c.received...)
 }

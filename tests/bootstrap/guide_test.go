@@ -27,7 +27,7 @@ func TestTheTreeInTheGuideHasTheFilesItSaves(t *testing.T) {
 	_, tree, found := strings.Cut(text, "```text\n")
 	g.Expect(found).To(BeTrue())
 	tree, _, _ = strings.Cut(tree, "```")
-	var shown, told []string
+	var shown, paths []string
 	dir := ""
 	for line := range strings.Lines(tree) {
 		before, entry, isEntry := strings.Cut(line, "── ")
@@ -39,13 +39,13 @@ func TestTheTreeInTheGuideHasTheFilesItSaves(t *testing.T) {
 	}
 	for path := range saved(g) {
 		if !strings.Contains(path, "/flux-system/") {
-			told = append(told, path)
+			paths = append(paths, path)
 		}
 	}
 	g.Expect(len(shown)).To(BeNumerically(">", 4))
 	slices.Sort(shown)
-	slices.Sort(told)
-	g.Expect(told).To(Equal(shown))
+	slices.Sort(paths)
+	g.Expect(paths).To(Equal(shown))
 }
 
 // TestACommandOfTheGuideIsTypedWhereItsFilesAre follows the directories that the guide goes to.

@@ -26,7 +26,7 @@ const (
 	dependsOnCRDs = "  dependsOn:\n    - name: pulumi-controller-crds\n"
 )
 
-// build is a commit of the project, the tag of its image, and a flag by which its Deployment can be told.
+// build is a commit of the project, the tag of its image, and a flag by which its Deployment is recognized.
 type build struct{ commit, tag, flag string }
 
 func (b build) revision() string { return sources.Branch + "@sha1:" + b.commit }

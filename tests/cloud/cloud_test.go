@@ -86,26 +86,26 @@ func TestCreated(t *testing.T) {
 	entry := func(op, phase, id, name string) string {
 		return `{"time":"2026-01-02T03:04:05Z","pid":7,"op":"` + op + `","phase":"` + phase + `","id":"` + id + `","name":"` + name + `"}` + "\n"
 	}
-	begun, done := entry("create", "begin", "a-1", "a"), entry("create", "done", "a-1", "a")
+	started, done := entry("create", "begin", "a-1", "a"), entry("create", "done", "a-1", "a")
 	for name, test := range map[string]struct {
 		journal string
 		files   map[string]string
 		want    int
 	}{
 		"a thing that exists counts": {
-			journal: begun + done, files: map[string]string{"a-1": `{"name":"a"}`}, want: 1},
+			journal: started + done, files: map[string]string{"a-1": `{"name":"a"}`}, want: 1},
 		"a thing that was made and deleted counts": {
-			journal: begun + done + entry("delete", "begin", "a-1", "a") + entry("delete", "done", "a-1", "a"), want: 1},
+			journal: started + done + entry("delete", "begin", "a-1", "a") + entry("delete", "done", "a-1", "a"), want: 1},
 		"a thing whose provider was killed before recording done counts": {
-			journal: begun, files: map[string]string{"a-1": `{"name":"a"}`}, want: 1},
+			journal: started, files: map[string]string{"a-1": `{"name":"a"}`}, want: 1},
 		"an unfinished create does not count": {
-			journal: begun},
+			journal: started},
 		"a create that failed does not count": {
-			journal: begun + entry("create", "failed", "a-1", "a")},
+			journal: started + entry("create", "failed", "a-1", "a")},
 		"a thing made twice counts twice": {
-			journal: begun + done + entry("create", "begin", "a-2", "a") + entry("create", "done", "a-2", "a"), want: 2},
+			journal: started + done + entry("create", "begin", "a-2", "a") + entry("create", "done", "a-2", "a"), want: 2},
 		"a thing renamed by an edit of its file counts under its first name": {
-			journal: begun, files: map[string]string{"a-1": `{"name":"z"}`}, want: 1},
+			journal: started, files: map[string]string{"a-1": `{"name":"z"}`}, want: 1},
 		"another name does not count": {
 			journal: entry("create", "begin", "ab-1", "ab") + entry("create", "done", "ab-1", "ab")},
 		"reads and updates do not count": {

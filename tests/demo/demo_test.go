@@ -197,7 +197,7 @@ func TestAKeptDemoRunsUntilCtrlC(t *testing.T) {
 	g.Expect(d.output.Contents()).To(MatchRegexp(`\n  export FLUXCD_PLUGINS=\S+\n  \S+/bin/flux pulumi get all -n default\n`))
 	g.Consistently(d.ended, "2s").ShouldNot(Receive())
 
-	// An editor in the terminal of somebody who looks at the demo.
+	// An editor in the terminal of someone who looks at the demo.
 	editor := exec.Command("sleep", "1h")
 	editor.Env, editor.Dir = append(os.Environ(), "KUBECONFIG="+configs[0]), filepath.Dir(configs[0])
 	g.Expect(editor.Start()).To(Succeed())

@@ -26,7 +26,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// sourceInterval replaces the minute in source.yaml, because somebody is watching.
+// sourceInterval replaces the minute in source.yaml, because someone is watching.
 const sourceInterval = time.Second
 
 // places are the locations that the demo puts into the manifests.

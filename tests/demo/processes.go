@@ -56,7 +56,7 @@ func killUsing(dir string, pids []int) {
 }
 
 // processesUsing lists the processes that have their home in the directory: all that the
-// demo and the runs of its controller have started. Somebody who looks at a kept demo has
+// demo and the runs of its controller have started. Someone who looks at a kept demo has
 // processes that only name the directory, such as a shell with its KUBECONFIG.
 func processesUsing(dir string) ([]int, error) {
 	entries, err := filepath.Glob("/proc/[0-9]*")

@@ -50,20 +50,20 @@ func TestMakeHasWhatPagesTellToMake(t *testing.T) {
 	for _, found := range regexp.MustCompile(`(?m)^([a-z0-9-]+):`).FindAllStringSubmatch(string(makefile), -1) {
 		targets = append(targets, found[1])
 	}
-	told := map[string]bool{}
+	found := map[string]bool{}
 	for page, text := range texts {
 		for _, command := range makeCommand.FindAllStringSubmatch(text, -1) {
 			for _, word := range strings.Fields(command[1]) {
 				if strings.Contains(word, "=") {
 					continue
 				}
-				told[word] = true
+				found[word] = true
 				g.Expect(targets).To(ContainElement(word), "%s: make %s", page, command[1])
 			}
 		}
 	}
 	for _, target := range []string{"demo", "test", "e2e", "lint", "verify", "image"} {
-		g.Expect(told).To(HaveKey(target), "a mistake in finding the commands would pass for all of them being right")
+		g.Expect(found).To(HaveKey(target), "a mistake in finding the commands would pass for all of them being right")
 	}
 }
 
@@ -92,14 +92,14 @@ func TestTestsOnPagesAreThere(t *testing.T) {
 	g := NewWithT(t)
 	root, texts := sources(t)
 	there := testsOf(g, root)
-	told := map[string]bool{}
+	found := map[string]bool{}
 	for page, text := range texts {
 		for _, name := range regexp.MustCompile(`\bTest[A-Z]\w*`).FindAllString(text, -1) {
-			told[name] = true
+			found[name] = true
 			g.Expect(there[name]).To(BeTrue(), "%s: %s", page, name)
 		}
 	}
-	g.Expect(len(told)).To(BeNumerically(">=", 40))
+	g.Expect(len(found)).To(BeNumerically(">=", 40))
 }
 
 // testsOf returns the names of all tests of the repository.

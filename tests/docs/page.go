@@ -91,7 +91,7 @@ func words(node ast.Node, source []byte) string {
 }
 
 // anchor returns the name that GitHub gives to a heading: letters, digits and marks that connect are kept, spaces become hyphens, and
-// a heading that is there already is told apart by a number.
+// the second of two equal headings gets a number.
 func anchor(heading string, taken []string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

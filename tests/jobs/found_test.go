@@ -24,7 +24,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// The pod of the first run is killed, and the next revision renames the project: nothing but what the pod had told before it made
+// The pod of the first run is killed, and the next revision renames the project: nothing but what the pod had reported before it made
 // anything says which stack it was.
 func TestAProjectThatIsRenamedAfterItsFirstRunWasKilled(t *testing.T) {
 	short.Skip(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
-// TestPodsAreRemovedWheneverTheyAreDeleted deletes pods that are about to start, to end, or to be told that they have ended. One that
+// TestPodsAreRemovedWheneverTheyAreDeleted deletes pods that are about to start, to end, or whose end is about to be reported. One that
 // is left would keep the slot of its run.
 func TestPodsAreRemovedWheneverTheyAreDeleted(t *testing.T) {
 	short.Skip(t)

@@ -174,7 +174,7 @@ func TestWhatKeepsAPodFromStartingIsReportedAtOnce(t *testing.T) {
 		s.Spec.WorkspaceTemplate = u.pod(map[string]any{"image": "nowhere.example/pulumi:1"})
 	})
 	u.awaitMessage(stack, v1.PodFailedReason, "nowhere.example/pulumi:1", "ImagePullBackOff")
-	u.Expect(stack.Status.Interrupted).To(BeEmpty(), "nothing was begun")
+	u.Expect(stack.Status.Interrupted).To(BeEmpty(), "nothing was started")
 	edit(u, stack, func(s *v1.Stack) { s.Spec.WorkspaceTemplate = u.pod(nil) })
 	u.awaitReady(stack, "one")
 

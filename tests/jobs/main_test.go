@@ -43,7 +43,7 @@ type cluster struct {
 	stop    context.CancelFunc
 }
 
-// shared is the cluster of all tests: TestMain has no other way to hand it on. They go on one after the other, as they were seen to
+// shared is the cluster of all tests: TestMain has no other way to hand it on. They run one after the other, as they were seen to
 // hold each other up on two processors.
 var shared *cluster
 

@@ -74,7 +74,7 @@ func TestJobsInAQueueLeaveTheirSlotsToOthers(t *testing.T) {
 	}
 	withdrawn := all[0].Status.Run.Job
 	edit(u, all[0], func(s *v1.Stack) { s.Spec.Suspend = true })
-	u.await(all[0], func(g Gomega, s *v1.Stack) { g.Expect(s.Status.Run).To(BeNil(), "nothing has begun it") })
+	u.await(all[0], func(g Gomega, s *v1.Stack) { g.Expect(s.Status.Run).To(BeNil(), "nothing has started it") })
 	u.Expect(all[0].Status.LastUpdate.Message).To(ContainSubstring("withdrawn: the Stack was edited"))
 	edit(u, all[0], func(s *v1.Stack) { s.Spec.Suspend = false })
 	u.await(all[0], func(g Gomega, s *v1.Stack) { g.Expect(s.Status.Run).NotTo(BeNil()) })

@@ -67,7 +67,7 @@ type Kubelet struct {
 type pod struct {
 	*corev1.Pod
 	cancel context.CancelFunc
-	// killed reports whether Kill has killed it, and ended whether nothing of it runs any more, which was told.
+	// killed reports whether Kill has killed it, and ended whether nothing of it runs any more, and that was reported.
 	killed, ended bool
 	// pid is the first process of the running container, in the PID namespace of this
 	// machine.

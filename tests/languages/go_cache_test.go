@@ -106,7 +106,7 @@ func TestAProgramInGoIsCompiledOnce(t *testing.T) {
 	p.Expect(noted()).To(HaveLen(1), "three runs had the same executable")
 	p.Expect(noted()).To(HaveEach(3))
 	for line := range noted() {
-		p.Expect(strings.Fields(line)).To(HaveLen(3), "the program is told of no cache")
+		p.Expect(strings.Fields(line)).To(HaveLen(3), "the program knows no cache")
 	}
 	p.Expect(downloads.Load()).To(BeEquivalentTo(1))
 

@@ -158,17 +158,17 @@ func testInstallationShown(t *testing.T, all installations) {
 func testFluxLockdown(t *testing.T, all installations) {
 	g := NewWithT(t)
 	page := strings.Join(strings.Fields(textOf(t, filepath.Join("guides", "multi-tenancy.md"))), " ")
-	_, told, found := strings.Cut(page, "Flux's own lockdown patches ")
+	_, patches, found := strings.Cut(page, "Flux's own lockdown patches ")
 	g.Expect(found).To(BeTrue())
-	told, _, _ = strings.Cut(told, " ## ")
-	g.Expect(told).To(ContainSubstring("`--no-remote-bases`"))
+	patches, _, _ = strings.Cut(patches, " ## ")
+	g.Expect(patches).To(ContainSubstring("`--no-remote-bases`"))
 	named, shown := 0, 0
 	for place, kustomizations := range fluxKustomizations(t, all) {
 		for _, one := range kustomizations {
 			switch {
 			case strings.HasPrefix(place, filepath.Join("docs", "guides", "flux-bootstrap.md:")), strings.HasPrefix(place, filepath.Join("docs", "guides", "secrets.md:")):
 				named++
-				g.Expect(told).To(ContainSubstring("`" + one.Metadata.Name + "`"))
+				g.Expect(patches).To(ContainSubstring("`" + one.Metadata.Name + "`"))
 			case strings.HasPrefix(place, filepath.Join("docs", "guides", "multi-tenancy.md:")) && one.Spec.SourceRef.Name == "pulumi-controller":
 				shown++
 				g.Expect(one.Spec.ServiceAccountName).To(Equal("kustomize-controller"), place)

@@ -35,7 +35,7 @@ func TestManifestsInAUnit(t *testing.T) {
 		kinds      []string
 		fault      string
 	}{
-		{"documents are told apart", "---\napiVersion: v1\nkind: Secret\n---\n# nothing\n---\napiVersion: v1\nkind: ConfigMap\n", []string{"Secret", "ConfigMap"}, ""},
+		{"each document is found", "---\napiVersion: v1\nkind: Secret\n---\n# nothing\n---\napiVersion: v1\nkind: ConfigMap\n", []string{"Secret", "ConfigMap"}, ""},
 		{"a fragment is no object", "spec:\n  stack: dev\n", nil, ""},
 		{"a list is no object", "- apiVersion\n", nil, ""},
 		{"a fragment must be YAML all the same", "spec: {\n", nil, "did not find expected"},

@@ -21,7 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// schemaDelay is how long an API server may go on with the old schema of a CRD.
+// schemaDelay is how long an API server may keep the old schema of a CRD.
 const schemaDelay = 2 * time.Minute
 
 // testNotificationKinds installs one version of Flux after the other. The last is the one that the other tests expect.

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parallel says how many tests of a package go on at a time. go test takes one for each processor, which is too few
+// Package parallel says how many tests of a package run at a time. go test takes one for each processor, which is too few
 // where tests mostly wait for processes. It knows nothing of what is tested.
 package parallel
 
@@ -20,7 +20,7 @@ func Tests(count int) error {
 		return nil
 	}
 	if err := flag.Set("test.parallel", strconv.Itoa(count)); err != nil {
-		return fmt.Errorf("setting how many tests go on at a time: %w", err)
+		return fmt.Errorf("setting how many tests run at a time: %w", err)
 	}
 	return nil
 }

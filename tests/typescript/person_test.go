@@ -140,9 +140,9 @@ func (p *person) run(dir string, variables []string, name string, args ...string
 	if p.kubeconfig != "" {
 		command.Env = append(command.Env, "KUBECONFIG="+p.kubeconfig)
 	}
-	var output, told bytes.Buffer
-	command.Stdout, command.Stderr = &output, &told
-	p.Expect(command.Run()).To(Succeed(), "%s %s: %s%s", name, strings.Join(args, " "), &told, &output)
+	var output, errors bytes.Buffer
+	command.Stdout, command.Stderr = &output, &errors
+	p.Expect(command.Run()).To(Succeed(), "%s %s: %s%s", name, strings.Join(args, " "), &errors, &output)
 	return output.String()
 }
 

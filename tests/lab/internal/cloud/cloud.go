@@ -7,7 +7,7 @@
 //	<directory>/things/<id>.json   a thing that exists
 //	<directory>/journal.jsonl      one Entry a line
 //	<directory>/tmp/               files not yet in place, never to be counted
-//	<directory>/released           there once operations that are held may go on
+//	<directory>/released           there once operations that are held may continue
 //	<directory>/told-to-stop       there once the engine has told the provider of such an operation to stop
 //
 // The files are the truth for what exists; the journal says what was attempted, when and by which process. A create records its
@@ -46,7 +46,7 @@ func (c *Cloud) tmp() string { return filepath.Join(c.dir, "tmp") }
 
 func (c *Cloud) journal() string { return filepath.Join(c.dir, "journal.jsonl") }
 
-// Released reports whether held operations may go on. Whoever watches the cloud decides
+// Released reports whether held operations may continue. Whoever watches the cloud decides
 // that, with a file.
 func (c *Cloud) Released() (bool, error) {
 	_, err := os.Stat(filepath.Join(c.dir, "released"))
@@ -57,7 +57,7 @@ func (c *Cloud) Released() (bool, error) {
 }
 
 // TellToStop records, with a file, that the engine has told a held operation to stop. The
-// operation goes on all the same.
+// operation continues all the same.
 func (c *Cloud) TellToStop() error {
 	return os.WriteFile(filepath.Join(c.dir, "told-to-stop"), nil, 0o600)
 }

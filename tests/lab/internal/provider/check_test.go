@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 		"an empty hang is none":    {args: Args{Name: "a", Hang: hang("")}},
 		"only operations are held": {args: Args{Name: "a", Hold: hang("preview")}, want: []string{"hold"}},
 		"only operations hang":     {args: Args{Name: "a", Hang: hang("preview")}, want: []string{"hang"}},
-		"every fault is told": {
+		"every fault is reported": {
 			args: Args{Delays: map[string]string{"x": "1s", "y": "1s"}, Failures: map[string]string{"x": ""}, Hang: hang("x")},
 			want: []string{"name", "delays", "delays", "failures", "hang"}},
 	} {

@@ -61,7 +61,7 @@ func TestSIGKILLLeavesNoThingThatTheJournalDoesNotKnow(t *testing.T) {
 		g.Expect(child.Wait()).To(MatchError("signal: killed"), "the child must not have ended by itself")
 	}
 
-	begun, done := phases(t, dir)
+	started, done := phases(t, dir)
 	files, err := os.ReadDir(filepath.Join(dir, "things"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(files)).To(BeNumerically(">=", 10))
@@ -69,7 +69,7 @@ func TestSIGKILLLeavesNoThingThatTheJournalDoesNotKnow(t *testing.T) {
 	for _, file := range files {
 		id := strings.TrimSuffix(file.Name(), ".json")
 		exists[id] = true
-		g.Expect(begun).To(HaveKey(id), "every thing has its begin")
+		g.Expect(started).To(HaveKey(id), "every thing has its begin")
 		g.Expect(c.Read(id)).To(Equal(cloud.Thing{Name: "a"}), "every thing is whole")
 	}
 	for id := range done {
@@ -86,9 +86,9 @@ func journalSize(dir string) int64 {
 }
 
 // phases returns the IDs for which the journal has a begin and a done.
-func phases(t *testing.T, dir string) (begun, done map[string]bool) {
+func phases(t *testing.T, dir string) (started, done map[string]bool) {
 	t.Helper()
-	begun, done = map[string]bool{}, map[string]bool{}
+	started, done = map[string]bool{}, map[string]bool{}
 	for line := range strings.Lines(journal(t, dir)) {
 		var entry cloud.Entry
 		if json.Unmarshal([]byte(line), &entry) != nil {
@@ -96,10 +96,10 @@ func phases(t *testing.T, dir string) (begun, done map[string]bool) {
 		}
 		switch entry.Phase {
 		case cloud.Begin:
-			begun[entry.ID] = true
+			started[entry.ID] = true
 		case cloud.Done:
 			done[entry.ID] = true
 		}
 	}
-	return begun, done
+	return started, done
 }

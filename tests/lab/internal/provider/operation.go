@@ -17,7 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
 
-// holdPoll is how often a held operation checks whether it may go on.
+// holdPoll is how often a held operation checks whether it may continue.
 const holdPoll = 50 * time.Millisecond
 
 // operation is one call of the engine for one thing, with all that the program asked of
@@ -105,7 +105,7 @@ func (o operation) wait(ctx context.Context) error {
 
 // delay deliberately takes no context. pulumi-go-provider cancels that of a call when the
 // engine cancels, which is at the first signal to the CLI, and when the CLI dies; a real
-// cloud finishes what has begun.
+// cloud finishes what has started.
 func (o operation) delay(key string) error {
 	delay, err := parseDelay(o.args.Delays[key])
 	if err != nil {
@@ -119,14 +119,14 @@ func (o operation) delay(key string) error {
 
 // hold does not end with ctx either, but tells the cloud that ctx has ended.
 func (o operation) hold(ctx context.Context) error {
-	deadline, told := time.Now().Add(maxDelay), ctx.Done()
+	deadline, stopping := time.Now().Add(maxDelay), ctx.Done()
 	for time.Now().Before(deadline) {
 		if released, err := o.cloud.Released(); released || err != nil {
 			return err
 		}
 		select {
-		case <-told:
-			told = nil // only once
+		case <-stopping:
+			stopping = nil // only once
 			if err := o.cloud.TellToStop(); err != nil {
 				return err
 			}

@@ -138,11 +138,11 @@ func TestOnlyTheErrorForTheEngineEchoesTheSecret(t *testing.T) {
 			made, err := server.Create(p.CreateRequest{Urn: urn, Properties: inputs})
 
 			g.Expect(err).To(HaveOccurred())
-			told := err.Error()
+			message := err.Error()
 			if made.PartialState != nil {
-				told = strings.Join(made.PartialState.Reasons, "")
+				message = strings.Join(made.PartialState.Reasons, "")
 			}
-			g.Expect(strings.Contains(told, "canary")).To(Equal(test.wantEcho), told)
+			g.Expect(strings.Contains(message, "canary")).To(Equal(test.wantEcho), message)
 			g.Expect(journal(t, dir)).NotTo(ContainSubstring("canary"))
 		})
 	}
@@ -181,10 +181,10 @@ func TestAHeldOperationContinuesWhenItIsReleased(t *testing.T) {
 	}()
 	g.Eventually(func() string { content, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl")); return string(content) }, "1m").
 		Should(ContainSubstring(`"phase":"begin"`))
-	told := filepath.Join(dir, "told-to-stop")
-	g.Expect(told).NotTo(BeAnExistingFile())
+	stopping := filepath.Join(dir, "told-to-stop")
+	g.Expect(stopping).NotTo(BeAnExistingFile())
 	g.Expect(server.Cancel()).To(Succeed())
-	g.Eventually(told, "1m").Should(BeARegularFile())
+	g.Eventually(stopping, "1m").Should(BeARegularFile())
 	g.Consistently(ends, "300ms").ShouldNot(Receive(), "as a delay, it is not ended by the engine")
 	g.Expect(filepath.Glob(filepath.Join(dir, "things", "*"))).To(BeEmpty())
 
@@ -210,7 +210,7 @@ func TestCancelEndsAHangButNotADelay(t *testing.T) {
 	g.Expect(server.Cancel()).To(Succeed())
 
 	g.Eventually(ends, "1m").Should(Receive(MatchError(ContainSubstring("was hanging"))))
-	g.Eventually(ends, "1m").Should(Receive(BeNil()), "what was begun is finished")
+	g.Eventually(ends, "1m").Should(Receive(BeNil()), "what was started is finished")
 	g.Expect(time.Since(started)).To(BeNumerically(">=", 1500*time.Millisecond))
 	things, err := filepath.Glob(filepath.Join(dir, "things", "*"))
 	g.Expect(err).NotTo(HaveOccurred())

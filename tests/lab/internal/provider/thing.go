@@ -26,7 +26,7 @@ type Args struct {
 	// hour. The change is made after the delay. afterCreate delays the answer to the
 	// engine once the thing exists: a provider that is killed then leaves a thing that
 	// Pulumi does not know. As in a real cloud, the engine cannot cut a delay short by
-	// cancelling: what has begun is finished.
+	// cancelling: what has started is finished.
 	Delays map[string]string `pulumi:"delays,optional"`
 	// Ballast by operation (create, read, update, delete): how much memory, such as
 	// 512Mi and at most 4096Mi, the provider takes while the operation lasts. A limit of
@@ -66,7 +66,7 @@ func (a *Args) Annotate(annotator infer.Annotator) {
 	annotator.Describe(&a.Ballast, "How much memory, such as 512Mi, create, read, update and delete take.")
 	annotator.Describe(&a.Failures, "The errors that create, read, update, delete and partialCreate end with.")
 	annotator.Describe(&a.Hang, "The operation (create, read, update or delete) that does not end until it is cancelled.")
-	annotator.Describe(&a.Hold, "The operation (create, read, update or delete) that goes on once the cloud has a file named released.")
+	annotator.Describe(&a.Hold, "The operation (create, read, update or delete) that continues once the cloud has a file named released.")
 	annotator.Describe(&a.Warnings, "The warnings that create, read, update and delete log.")
 	annotator.Describe(&a.EchoInput, "Whether a failing operation, and warnings, show secretValue.")
 }
