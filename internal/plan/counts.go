@@ -1,0 +1,83 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Counts counts resources by what would be done to them.
+type Counts struct {
+	Create  int `json:"create,omitempty"`
+	Update  int `json:"update,omitempty"`
+	Replace int `json:"replace,omitempty"`
+	Delete  int `json:"delete,omitempty"`
+	Import  int `json:"import,omitempty"`
+	Retain  int `json:"retain,omitempty"`
+	// Other are operations that this version does not know.
+	Other int `json:"other,omitempty"`
+}
+
+// Counts counts all steps of the plan, those left out included.
+func (p Plan) Counts() Counts { return p.More.and(p.Steps) }
+
+// Destructive reports whether the plan deletes or replaces a resource, or may do so.
+func (p Plan) Destructive() bool {
+	counts := p.Counts()
+	return p.Destroy || counts.Replace+counts.Delete+counts.Other > 0
+}
+
+// IsEmpty reports whether the plan changes neither a resource nor an output.
+func (p Plan) IsEmpty() bool {
+	return p.Counts().Total() == 0 && len(p.Outputs)+p.MoreOutputs == 0
+}
+
+// and returns the counts with those of the steps.
+func (c Counts) and(steps []Step) Counts {
+	for _, step := range steps {
+		switch step.Op {
+		case OpCreate:
+			c.Create++
+		case OpUpdate:
+			c.Update++
+		case OpReplace:
+			c.Replace++
+		case OpDelete:
+			c.Delete++
+		case OpImport:
+			c.Import++
+		case OpRetain:
+			c.Retain++
+		default:
+			c.Other++
+		}
+	}
+	return c
+}
+
+// Total is the number of resources.
+func (c Counts) Total() int {
+	return c.Create + c.Update + c.Replace + c.Delete + c.Import + c.Retain + c.Other
+}
+
+// String is a list such as "2 to create, 1 to delete", or "no changes".
+func (c Counts) String() string {
+	var parts []string
+	for _, part := range []struct {
+		count int
+		what  string
+	}{
+		{c.Create, "to create"}, {c.Import, "to import"}, {c.Update, "to update"}, {c.Replace, "to replace"}, {c.Delete, "to delete"},
+		{c.Retain, "to leave in place (retainOnDelete)"}, {c.Other, "of another kind"},
+	} {
+		if part.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "no changes"
+	}
+	return strings.Join(parts, ", ")
+}
