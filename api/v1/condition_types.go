@@ -110,6 +110,14 @@ const (
 	// failed. The controller retries.
 	RecoveryFailedReason = "RecoveryFailed"
 
+	// ApprovalRequiredReason: what the Stack would do is proposed in status.plan,
+	// and waits for an approval. Nothing was changed.
+	ApprovalRequiredReason = "ApprovalRequired"
+
+	// PlanRejectedReason: a person has rejected the plan in status.plan. Nothing
+	// runs until something changes, or a reconcile is requested.
+	PlanRejectedReason = "PlanRejected"
+
 	// PendingOperationsReason: it is unknown whether some resources were
 	// created. See spec.pendingCreates.
 	PendingOperationsReason = "PendingOperations"

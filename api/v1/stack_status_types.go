@@ -11,7 +11,7 @@ import (
 )
 
 // Operation is what a run does.
-// +kubebuilder:validation:Enum=update;destroy;recover;preview;outputs
+// +kubebuilder:validation:Enum=update;destroy;recover;preview;outputs;propose;propose-destroy
 type Operation string
 
 const (
@@ -29,6 +29,12 @@ const (
 	// OperationOutputs reads the outputs for the Secret that they are written
 	// to (pulumi stack output).
 	OperationOutputs Operation = "outputs"
+	// OperationPropose proposes an update for approval (pulumi preview). It
+	// creates the stack if it is missing.
+	OperationPropose Operation = "propose"
+	// OperationProposeDestroy proposes the destroy of the stack for approval
+	// (pulumi destroy --preview-only).
+	OperationProposeDestroy Operation = "propose-destroy"
 )
 
 // RunStatus records a run from before it starts until its result is in the
@@ -59,6 +65,11 @@ type RunStatus struct {
 	// Digest of all inputs of the run.
 	// +optional
 	Digest string `json:"digest,omitempty"`
+
+	// Approved is the digest of the plan that the run applies, if that was
+	// proposed. The run changes nothing unless its own plan has the same digest.
+	// +optional
+	Approved string `json:"approved,omitempty"`
 
 	// ReconcileRequest is the reconcile request that this run answers.
 	// +optional
@@ -493,6 +504,10 @@ type StackStatus struct {
 	// pulumi.com/preview-requested-at.
 	// +optional
 	Preview *PreviewStatus `json:"preview,omitempty"`
+
+	// Plan describes what was last proposed for approval. See spec.approval.
+	// +optional
+	Plan *PlanStatus `json:"plan,omitempty"`
 
 	// Failures is the number of consecutive runs that have failed or were
 	// interrupted. A new revision or a new spec resets it. Runs that a

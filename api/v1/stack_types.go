@@ -253,6 +253,11 @@ type StackSpec struct {
 	// +optional
 	Preview bool `json:"preview,omitempty"`
 
+	// Approval holds back updates, and the destroy of the stack, until a person
+	// has approved what they would do. Defaults to none.
+	// +optional
+	Approval *Approval `json:"approval,omitempty"`
+
 	// RetryOnUpdateConflict retries sooner while another user of Pulumi holds
 	// the lock of the stack: after 5s, and then with twice the delay each time, up to the
 	// retryInterval. Without it, the controller retries at the retryInterval.

@@ -50,7 +50,7 @@ pulumi_runs_in_flight 3
 # TYPE pulumi_runs_waiting gauge
 pulumi_runs_waiting 7
 `), "pulumi_resource_changes_total", "pulumi_runs_in_flight", "pulumi_runs_waiting")).To(Succeed())
-	g.Expect(testutil.CollectAndCount(runs.duration)).To(Equal(4+10), "one for each operation and outcome")
+	g.Expect(testutil.CollectAndCount(runs.duration)).To(Equal(4+14), "one for each operation and outcome")
 
 	families, err := registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -68,11 +68,11 @@ func TestTheSeriesExistBeforeTheFirstRun(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	runs, err := NewRuns(registry, &slots{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(17))
-	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.ReadOutputs} {
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(21))
+	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.Propose, run.ProposeDestroy, run.ReadOutputs} {
 		runs.Ended(operation, &run.Result{Outcome: run.Failed})
 	}
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(17), "the first failure is an increase of what was there")
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(21), "the first failure is an increase of what was there")
 	_, err = NewRuns(registry, &slots{})
 	g.Expect(err).To(MatchError(ContainSubstring("failed to register the metrics of runs")), "and not twice")
 }

@@ -24,6 +24,12 @@ const (
 	// ReadOutputs reads the outputs of the stack, secrets in plain text, without changes:
 	// pulumi stack output.
 	ReadOutputs = v1.OperationOutputs
+	// Propose makes a plan of what an Update would do, for approval: pulumi preview. Unlike a
+	// Preview, it creates a stack that is missing.
+	Propose = v1.OperationPropose
+	// ProposeDestroy makes a plan of what a Destroy would do, for approval: pulumi destroy
+	// --preview-only.
+	ProposeDestroy = v1.OperationProposeDestroy
 )
 
 // ProgramUse is whether a run runs the program.
@@ -62,8 +68,10 @@ type Kind struct {
 	// ChangesResources reports whether the run changes resources. The changes of a preview
 	// would be made, and those of a recovery are found.
 	ChangesResources bool
-	// Previews reports whether the run only finds out what an Update would change.
+	// Previews reports whether the run only finds out what an Update or a Destroy would change.
 	Previews bool
+	// Proposes reports whether it makes a plan that can be approved.
+	Proposes bool
 	// InspectsFirst reports whether the run first settles what someone else may have left
 	// in flight, if no run has found the stack yet. A preview cannot create anything twice.
 	InspectsFirst bool
@@ -112,6 +120,16 @@ func Kinds() []Kind {
 			Operation: Preview, OnRequest: true, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
 			Program: ProgramAlways, Previews: true,
 			Cancellable: true,
+		},
+		{
+			Operation: Propose, Title: "Proposal", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
+			Program: ProgramAlways, Previews: true, Proposes: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
+		},
+		{
+			Operation: ProposeDestroy, Title: "Proposal of the destroy", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
+			Program: ProgramIfAsked, Previews: true, Proposes: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
 		},
 		{
 			Operation: ReadOutputs, Title: "Reading of the outputs", FailedReason: v1.OutputsFailedReason, UpdateType: v1.UpdateTypeUp,

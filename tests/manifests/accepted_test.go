@@ -34,6 +34,8 @@ func testAccepted(t *testing.T, server *api) {
 		{"an organization in Pulumi Cloud", "{stack: acme/p/dev, backend: 'https://api.pulumi.com', programRef: {name: p}}"},
 		{"the organization of a backend without any", "{stack: organization/p/dev, backend: 'file:///state', programRef: {name: p}}"},
 		{"a service account", "{stack: dev, programRef: {name: p}, serviceAccountName: deployer.v1-x}"},
+		{"an approval that is needed", "{stack: dev, programRef: {name: p}, approval: {require: Destructive, approved: ''}}"},
+		{"an approved digest", "{stack: dev, programRef: {name: p}, approval: {require: Always, approved: 'sha256:" + strings.Repeat("0a", 32) + "'}}"},
 		{"no service account", "{stack: dev, programRef: {name: p}, serviceAccountName: ''}"},
 		{"config from ConfigMaps, as the operator has it", "{stack: dev, programRef: {name: p}, configRef: {'aws:region': {name: c, key: region}, tree: {name: c, key: k, json: true}}}"},
 		{"durations of more than one unit", "{stack: dev, programRef: {name: p}, interval: 1h30m, retryInterval: 1.5m, timeout: 500ms}"},

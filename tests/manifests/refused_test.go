@@ -58,6 +58,7 @@ func refusedStacks() []refusal {
 		{"two sources", "{stack: dev, programRef: {name: p}, fluxSource: {sourceRef: {kind: Bucket, name: b}}}", oneSource},
 		{"no source", "{stack: dev}", oneSource},
 		{"no stack", "{programRef: {name: p}}", "spec.stack: Required value"},
+		{"an approval of no digest", "{stack: dev, programRef: {name: p}, approval: {require: Always, approved: main@sha1:abc}}", "must be the digest of a plan"},
 		{"an empty stack", "{stack: '', programRef: {name: p}}", "spec.stack: Invalid value: \"\": spec.stack in body should be at least 1 chars long"},
 		{"a stack name that is too long", "{stack: " + strings.Repeat("a", 301) + ", programRef: {name: p}}", "spec.stack: Too long: may not be more than 300"},
 		{"a kind that is no source of programs", "{stack: dev, fluxSource: {sourceRef: {kind: HelmRepository, name: h}}}",
