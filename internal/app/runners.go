@@ -9,7 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
@@ -88,6 +91,7 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 			PassEnv:          b.PassedEnv,
 			NoPluginDownload: !b.AcquirePlugins,
 			Snapshots:        snapshots,
+			NamespaceUID:     b.namespaceUID,
 			Grace:            grace,
 			Memory:           cgroup.ReadMemory,
 		},
@@ -110,6 +114,15 @@ func (b base) newSnapshots() (pulumi.Snapshots, error) {
 	}
 	store := snapshot.New(filepath.Join(b.DataDir, "dependencies"), b.DependencyCacheSize.Value())
 	return metrics.NewSnapshots(ctrlmetrics.Registry, store)
+}
+
+// namespaceUID reads the UID of a namespace, which a namespace of the same name that is created later
+// does not have.
+func (b base) namespaceUID(ctx context.Context, name string) (string, error) {
+	namespace := &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	err := b.manager.GetAPIReader().Get(ctx, client.ObjectKey{Name: name}, namespace)
+	return string(namespace.UID), err
 }
 
 // runsDir is where the files of runs on this machine are.

@@ -27,6 +27,9 @@ type Driver struct {
 	NoPluginDownload bool
 	// Snapshots, if set, keep the dependencies of programs from one run to the next.
 	Snapshots Snapshots `json:"-"`
+	// NamespaceUID, if set, returns what distinguishes a namespace from one that had its name
+	// before: snapshots are not shared between them.
+	NamespaceUID func(ctx context.Context, namespace string) (string, error) `json:"-"`
 	// KeepLog returns the end of the log in the Result, masked once more, as more secrets
 	// are known at the end of a run than when a line is logged.
 	KeepLog bool

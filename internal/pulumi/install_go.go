@@ -38,14 +38,18 @@ func (s *session) compilesGo(seen sourced) bool {
 // bringGoProgram copies the executable of the program from a snapshot, or compiles it and keeps
 // it, and has Pulumi run it.
 func (s *session) bringGoProgram(ctx context.Context, root *os.Root, seen sourced, plan installPlan) (exit, error) {
-	cache, err := s.driver.Snapshots.Cache(s.run.Namespace)
+	namespace, err := s.namespaceOfSnapshots(ctx)
+	var cache *snapshot.Cache
+	if err == nil {
+		cache, err = s.driver.Snapshots.Cache(namespace)
+	}
 	if err != nil {
 		s.say(fmt.Sprintf("compiles the program without a cache: %v", err))
 		return s.installBy(ctx, plan)
 	}
 	s.goCache = cache // the language host needs the modules in it
-	id := snapshot.ID{Namespace: s.run.Namespace, Key: s.installationOf(seen).goKey()}
-	unlock, err := s.driver.Snapshots.Lock(ctx, id)
+	id := snapshot.ID{Namespace: namespace, Key: s.installationOf(seen).goKey()}
+	unlock, err := s.lockSnapshot(ctx, id)
 	if err != nil {
 		return exit{}, err
 	}

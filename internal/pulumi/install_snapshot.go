@@ -12,13 +12,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 )
 
 // Snapshots keep what installations brought. *snapshot.Store implements it.
 type Snapshots interface {
-	// Lock waits until no other run uses the snapshot.
-	Lock(ctx context.Context, id snapshot.ID) (unlock func(), err error)
+	// Lock waits until no other run uses the snapshot, though not for ever, and calls waiting before.
+	Lock(ctx context.Context, id snapshot.ID, waiting func()) (unlock func(), err error)
 	// Restore copies a snapshot into the workspace, and tells whether there is one.
 	Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bool, error)
 	// Save keeps files of the workspace.
@@ -37,13 +38,13 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	if s.compilesGo(seen) {
 		return s.bringGoProgram(ctx, root, seen, plan)
 	}
-	id, isKept := s.snapshotID(root, seen)
+	id, isKept := s.snapshotID(ctx, root, seen)
 	if !isKept {
 		return s.installBy(ctx, plan)
 	}
 	s.skipTypeCheck(id)
 	// Runs that start together install once.
-	unlock, err := s.driver.Snapshots.Lock(ctx, id)
+	unlock, err := s.lockSnapshot(ctx, id)
 	switch {
 	case ctx.Err() != nil:
 		return exit{}, context.Cause(ctx)
@@ -81,6 +82,23 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	return last, nil
 }
 
+// awaitingSame is the progress message while another run installs the same.
+const awaitingSame = "waiting for another run that installs the same dependencies"
+
+// lockSnapshot waits until no other run uses the snapshot, and says so.
+func (s *session) lockSnapshot(ctx context.Context, id snapshot.ID) (unlock func(), err error) {
+	waited := false
+	unlock, err = s.driver.Snapshots.Lock(ctx, id, func() {
+		waited = true
+		s.say(awaitingSame)
+		s.reportProgress(run.Progress{Waiting: awaitingSame})
+	})
+	if waited {
+		s.reportProgress(run.Progress{Waiting: installing})
+	}
+	return unlock, err
+}
+
 // keepDependencies keeps what the installation has brought, before any program can change it.
 func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapshot.Listing) error {
 	after, err := snapshot.List(root)
@@ -105,7 +123,7 @@ func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapsho
 }
 
 // snapshotID tells which snapshot has the dependencies of the program, if they are kept at all.
-func (s *session) snapshotID(root *os.Root, seen sourced) (snapshot.ID, bool) {
+func (s *session) snapshotID(ctx context.Context, root *os.Root, seen sourced) (snapshot.ID, bool) {
 	artifact := s.run.Program.Artifact
 	if s.driver.Snapshots == nil || artifact == nil {
 		return snapshot.ID{}, false
@@ -115,11 +133,27 @@ func (s *session) snapshotID(root *os.Root, seen sourced) (snapshot.ID, bool) {
 		return snapshot.ID{}, false
 	}
 	key, err := i.key(root)
-	if err != nil {
-		s.say(fmt.Sprintf("installs the dependencies without a snapshot: %v", err))
-		return snapshot.ID{}, false
+	if err == nil {
+		var namespace string
+		if namespace, err = s.namespaceOfSnapshots(ctx); err == nil {
+			return snapshot.ID{Namespace: namespace, Key: key}, true
+		}
 	}
-	return snapshot.ID{Namespace: s.run.Namespace, Key: key}, true
+	s.say(fmt.Sprintf("installs the dependencies without a snapshot: %v", err))
+	return snapshot.ID{}, false
+}
+
+// namespaceOfSnapshots is the name of the namespace and its UID: if the namespace is deleted, another
+// tenant may get its name.
+func (s *session) namespaceOfSnapshots(ctx context.Context) (string, error) {
+	if s.driver.NamespaceUID == nil {
+		return s.run.Namespace, nil
+	}
+	uid, err := s.driver.NamespaceUID(ctx, s.run.Namespace)
+	if err != nil {
+		return "", fmt.Errorf("reading namespace %s: %w", s.run.Namespace, err)
+	}
+	return s.run.Namespace + "." + uid, nil
 }
 
 // installationOf is only for a program that has an artifact.

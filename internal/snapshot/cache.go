@@ -93,7 +93,7 @@ func (c *Cache) EndWriting() error {
 	if err := errors.Join(err, errSize); err != nil {
 		return fmt.Errorf("keeping the cache of dependencies: %w", err)
 	}
-	return c.store.makeRoom(0)
+	return c.store.makeRoom("", 0)
 }
 
 // note is a file that is there while tools write to the cache.
@@ -113,7 +113,7 @@ func (c *Cache) Close() error {
 	c.store.mu.Lock()
 	c.of.users--
 	c.store.mu.Unlock()
-	return c.store.makeRoom(0)
+	return c.store.makeRoom("", 0)
 }
 
 // findCaches measures the caches that an earlier process has left, and removes those that it was

@@ -325,8 +325,11 @@ func TestAnUnfinishedSnapshotIsRemovedAtTheStart(t *testing.T) {
 	g.Expect(save(t, store, id("apps", "a"), root, func() { put(t, root, map[string]string{"f": "1"}) })).To(Succeed())
 	left := filepath.Join(store.dir, "apps", "1"+writing)
 	g.Expect(os.WriteFile(left, []byte("half"), 0o600)).To(Succeed())
+	empty := filepath.Join(store.dir, "gone")
+	g.Expect(os.Mkdir(empty, 0o700)).To(Succeed())
 	again := openAt(t, store.dir, roomy)
 	g.Expect(left).NotTo(BeAnExistingFile())
+	g.Expect(empty).NotTo(BeADirectory())
 	g.Expect(again.Restore(t.Context(), id("apps", "a"), workspace(t, nil))).To(BeTrue())
 
 	smaller := openAt(t, store.dir, 100)
@@ -341,7 +344,7 @@ func TestRunsThatStartTogetherInstallOnce(t *testing.T) {
 	for range 10 {
 		root := workspace(t, nil)
 		all.Go(func() {
-			unlock, err := store.Lock(t.Context(), id("apps", "a"))
+			unlock, err := store.Lock(t.Context(), id("apps", "a"), nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -362,15 +365,15 @@ func TestRunsThatStartTogetherInstallOnce(t *testing.T) {
 	all.Wait()
 	g.Expect(installed).To(Equal(1))
 
-	unlock, err := store.Lock(t.Context(), id("apps", "a"))
+	unlock, err := store.Lock(t.Context(), id("apps", "a"), nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer unlock()
 	errEnded := errors.New("ended")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errEnded)
-	_, err = store.Lock(ctx, id("apps", "a"))
+	_, err = store.Lock(ctx, id("apps", "a"), nil)
 	g.Expect(err).To(MatchError(errEnded))
-	other, err := store.Lock(t.Context(), id("infra", "a"))
+	other, err := store.Lock(t.Context(), id("infra", "a"), nil)
 	g.Expect(err).NotTo(HaveOccurred(), "another namespace does not wait")
 	other()
 }

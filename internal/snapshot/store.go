@@ -4,25 +4,24 @@
 package snapshot
 
 import (
-	"cmp"
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Key identifies what an installation brings. It is a SHA-256.
 type Key [32]byte
 
 // ID names one snapshot. Nothing is shared between namespaces: the scripts of packages run
-// while they are installed, with the credentials of their run.
+// while they are installed, with the credentials of their run. The caller chooses a name for a
+// namespace that no other ever gets.
 type ID struct {
 	Namespace string
 	Key       Key
@@ -38,12 +37,14 @@ const (
 type Store struct {
 	dir   string
 	limit int64
+	// patience is how long others wait for an installation.
+	patience time.Duration
 	// open makes the directory and removes what a process has left half written, once.
 	open func() error
 
 	mu sync.Mutex
-	// busy has a channel for each snapshot that is in use, closed at the end of the use.
-	busy map[ID]chan struct{}
+	// busy has the use of each snapshot that is in use.
+	busy map[ID]*hold
 	// passed has the checks that have passed.
 	passed map[ID]bool
 	// caches are the caches of the namespaces by their paths.
@@ -54,7 +55,10 @@ type Store struct {
 // the first Lock or Cache. All snapshots and caches together take at most limit bytes, and more only
 // while a cache is in use.
 func New(dir string, limit int64) *Store {
-	s := &Store{dir: dir, limit: limit, busy: map[ID]chan struct{}{}, passed: map[ID]bool{}, caches: map[string]*cache{}}
+	s := &Store{
+		dir: dir, limit: limit, patience: patience,
+		busy: map[ID]*hold{}, passed: map[ID]bool{}, caches: map[string]*cache{},
+	}
 	s.open = sync.OnceValue(s.prepare)
 	return s
 }
@@ -75,49 +79,31 @@ func (s *Store) prepare() error {
 			return fmt.Errorf("removing an unfinished dependency snapshot: %w", err)
 		}
 	}
-	return s.makeRoom(0)
+	if err := s.makeRoom("", 0); err != nil {
+		return err
+	}
+	return s.removeEmpty()
 }
 
-// Lock waits until nobody else uses the snapshot, so that runs that start together install
-// once. The caller has to call unlock. An error that is not the cause of ctx is one of the disk.
-func (s *Store) Lock(ctx context.Context, id ID) (unlock func(), err error) {
-	if err := s.open(); err != nil {
-		return nil, err
+// removeEmpty removes the directories of namespaces of which nothing is left: nobody may ever come
+// back to them.
+func (s *Store) removeEmpty() error {
+	dirs, err := os.ReadDir(s.dir)
+	if err != nil {
+		return fmt.Errorf("reading the directory of dependency snapshots: %w", err)
 	}
-	for {
-		s.mu.Lock()
-		done, isBusy := s.busy[id]
-		if !isBusy {
-			done = make(chan struct{})
-			s.busy[id] = done
-		}
-		s.mu.Unlock()
-		if !isBusy {
-			return func() {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				delete(s.busy, id)
-				close(done)
-			}, nil
-		}
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+	for _, dir := range dirs {
+		err := os.Remove(filepath.Join(s.dir, dir.Name()))
+		if err != nil && !errors.Is(err, unix.ENOTEMPTY) {
+			return fmt.Errorf("removing an empty directory of dependency snapshots: %w", err)
 		}
 	}
+	return nil
 }
 
 // path is where a snapshot is. A namespace of Kubernetes is a DNS label, and so a plain file name.
 func (s *Store) path(id ID) string {
 	return filepath.Join(s.dir, filepath.Base(id.Namespace), hex.EncodeToString(id.Key[:])+extension)
-}
-
-// entry is a file of the store.
-type entry struct {
-	path string
-	size int64
-	used time.Time
 }
 
 // entries lists the snapshots.
@@ -163,68 +149,4 @@ func (s *Store) sizeOfCaches() (size int64) {
 		size += c.size
 	}
 	return size
-}
-
-// makeRoom removes the least recently used snapshots and caches until there is room for so many
-// bytes.
-func (s *Store) makeRoom(size int64) error {
-	retired, err := s.evict(size)
-	for _, path := range retired {
-		err = errors.Join(err, RemoveAll(path))
-	}
-	return err
-}
-
-// evict removes snapshots, and returns the directories of caches that are to be removed.
-func (s *Store) evict(size int64) (retired []string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all, err := s.entries()
-	if err != nil {
-		return nil, fmt.Errorf("reading the directory of dependency snapshots: %w", err)
-	}
-	total := sum(all) + s.sizeOfCaches()
-	for _, c := range s.caches {
-		if c.users > 0 && c.size > s.limit {
-			total -= c.size // it goes when it is closed, and nothing else has to go for it
-		}
-	}
-	for _, e := range s.withCaches(all) {
-		if total+size <= s.limit {
-			break
-		}
-		if s.caches[e.path] == nil {
-			if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return retired, fmt.Errorf("removing a dependency snapshot: %w", err)
-			}
-		} else {
-			dir, err := s.retire(e.path)
-			if err != nil {
-				return retired, fmt.Errorf("removing a cache of dependencies: %w", err)
-			}
-			retired = append(retired, dir)
-		}
-		total -= e.size
-	}
-	return retired, nil
-}
-
-// withCaches adds the caches that nobody uses. One that is too big for any other to be kept goes
-// first.
-func (s *Store) withCaches(all []entry) []entry {
-	for _, c := range s.caches {
-		if c.users == 0 {
-			all = append(all, entry{path: c.path, size: c.size, used: c.used})
-		}
-	}
-	slices.SortFunc(all, func(a, b entry) int {
-		switch aIsBig, bIsBig := a.size > s.limit, b.size > s.limit; {
-		case aIsBig && !bIsBig:
-			return -1
-		case bIsBig && !aIsBig:
-			return 1
-		}
-		return cmp.Or(a.used.Compare(b.used), strings.Compare(a.path, b.path))
-	})
-	return all
 }

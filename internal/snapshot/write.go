@@ -31,7 +31,7 @@ func (s *Store) Save(id ID, root *os.Root, names []string) error {
 	if size > s.limit {
 		return fmt.Errorf("%w: they have %d bytes, and all snapshots together may have %d", ErrUnfit, size, s.limit)
 	}
-	if err := s.makeRoom(size); err != nil {
+	if err := s.makeRoom(filepath.Base(id.Namespace), size); err != nil {
 		return err
 	}
 	target := s.path(id)
@@ -49,7 +49,7 @@ func (s *Store) Save(id ID, root *os.Root, names []string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("writing a dependency snapshot: %w", err), os.Remove(file.Name()))
 	}
-	return s.makeRoom(0) // the tar is a bit larger than its files
+	return s.makeRoom("", 0) // the tar is a bit larger than its files
 }
 
 // sizeOf is about how much a tar of the files takes.
