@@ -87,6 +87,8 @@ func bindFlags(fs *flag.FlagSet, c *app.Config, access *acl.Options, gates *feat
 	fs.StringVar(&c.Runner, "runner", app.LocalRunner, "Where Pulumi runs: local, as processes of the controller, or job, as a Kubernetes Job for each run.")
 	fs.StringVar(&c.RunnerImage, "runner-image", "",
 		"The image with the controller, for --runner=job: the controller is copied from it into the pod of each run, and it is the default image of these pods. Defaults to the image of the controller's own pod.")
+	fs.StringToStringVar(&c.RunnerImages, "runner-images", nil,
+		"The images of the pods of runs by the runtime of their program, for --runner=job, such as nodejs=IMAGE,python=IMAGE. Other programs run in --runner-image, and the image in spec.workspaceTemplate of a Stack takes precedence.")
 	fs.StringVar(&c.RunnerPodSecurity, "runner-pod-security", string(psaapi.LevelRestricted),
 		"The Pod Security Standard that the pods of runs must comply with, whatever spec.workspaceTemplate requests: restricted, baseline or privileged.")
 	fs.StringVar(&c.RunnerWorkspaceTemplate, "runner-workspace-template", "",

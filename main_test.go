@@ -63,8 +63,8 @@ func TestDefaultsAreFluxs(t *testing.T) {
 	for name := range fluxDefaults() {
 		g.Expect(all).To(HaveKey(name))
 	}
-	g.Expect(own).To(HaveLen(13), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, concurrent-runs-per-namespace, data-dir, dependency-cache-size, pulumi-dir, "+
-		"runner, runner-image, runner-pod-security and runner-workspace-template are this controller's: %v", own)
+	g.Expect(own).To(HaveLen(14), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, concurrent-runs-per-namespace, data-dir, dependency-cache-size, pulumi-dir, "+
+		"runner, runner-image, runner-images, runner-pod-security and runner-workspace-template are this controller's: %v", own)
 }
 
 func TestDefaultsAreParsed(t *testing.T) {
@@ -121,6 +121,9 @@ func TestBadFlagsAreNamed(t *testing.T) {
 		"--watch-all-namespaces=false":     "RUNTIME_NAMESPACE",
 		"--no-such-flag":                   "no-such-flag",
 		"--feature-gates=TimeTravel=true":  "--feature-gates: feature-gate 'TimeTravel' not supported",
+		"--runner-images=nodejs":           "must be formatted as key=value",
+		"--runner-images==a":               "--runner-images needs the name of a runtime before each image",
+		"--runner-images=nodejs=A b":       "--runner-images: the image for nodejs is invalid",
 	} {
 		t.Run(arg, func(t *testing.T) {
 			t.Setenv("RUNTIME_NAMESPACE", "")
@@ -174,4 +177,14 @@ func TestHelpIsNoError(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), "it ends with 0")
 	g.Expect(string(out)).To(And(ContainSubstring("--events-addr"), ContainSubstring("--concurrent-runs")))
 	g.Expect(complaints.String()).To(BeEmpty())
+}
+
+func TestImagesForRuntimes(t *testing.T) {
+	g := NewWithT(t)
+	c, err := parse([]string{"--runner-images=nodejs=registry.example.com:5000/a/nodejs:1@sha256:" + strings.Repeat("0", 64) + ",yaml=yaml", "--runner-images=go=other:2,typescript=c/d"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.RunnerImages).To(Equal(map[string]string{
+		"nodejs": "registry.example.com:5000/a/nodejs:1@sha256:" + strings.Repeat("0", 64), "yaml": "yaml", "go": "other:2", "typescript": "c/d",
+	}))
+	g.Expect(c.Warnings()).To(ContainElement(HavePrefix(`--runner-images has an image for the runtime "typescript", which is none of Pulumi's own`)))
 }

@@ -6,8 +6,11 @@ package app
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	runtimeclient "github.com/fluxcd/pkg/runtime/client"
@@ -15,6 +18,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/fluxcd/pkg/runtime/leaderelection"
 	"github.com/fluxcd/pkg/runtime/logger"
+	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/rest"
 	psaapi "k8s.io/pod-security-admission/api"
@@ -44,6 +48,7 @@ type Config struct {
 	ConcurrentRunsPerNamespace int
 	Runner                     string
 	RunnerImage                string
+	RunnerImages               map[string]string
 	RunnerPodSecurity          string
 	RunnerWorkspaceTemplate    string
 
@@ -107,6 +112,19 @@ func (c Config) Validate() error {
 	case !c.Watch.AllNamespaces && c.RuntimeNamespace == "":
 		return fmt.Errorf("--watch-all-namespaces=false needs the environment variable %s", runtimectrl.EnvRuntimeNamespace)
 	}
+	return c.validateImages()
+}
+
+// validateImages refuses what Kubernetes would only refuse in the pod of a run.
+func (c Config) validateImages() error {
+	for _, runtime := range slices.Sorted(maps.Keys(c.RunnerImages)) {
+		if runtime == "" {
+			return errors.New("--runner-images needs the name of a runtime before each image, as in nodejs=pulumi/pulumi-nodejs:3.259.0")
+		}
+		if _, err := name.ParseReference(c.RunnerImages[runtime]); err != nil {
+			return fmt.Errorf("--runner-images: the image for %s is invalid: %w", runtime, err)
+		}
+	}
 	return nil
 }
 
@@ -132,7 +150,18 @@ func (c Config) Warnings() []string {
 	if warning := tenants.Warning(); warning != "" {
 		warnings = append(warnings, warning)
 	}
+	for _, runtime := range slices.Sorted(maps.Keys(c.RunnerImages)) {
+		if !slices.Contains(runtimeNames(), runtime) {
+			warnings = append(warnings, fmt.Sprintf("--runner-images has an image for the runtime %q, which is none of Pulumi's own (%s): "+
+				"it is only used for a Pulumi.yaml that names this runtime", runtime, strings.Join(runtimeNames(), ", ")))
+		}
+	}
 	return warnings
+}
+
+// runtimeNames are the runtimes for which Pulumi has a language host.
+func runtimeNames() []string {
+	return []string{"bun", "dotnet", "go", "java", "nodejs", "python", "yaml"}
 }
 
 // watchedNamespace is the only namespace that is watched, "" for all.

@@ -31,7 +31,7 @@ func (b base) newJobRunner() (*job.Runner, error) {
 	grace := pulumi.DefaultGrace()
 	grace.Finish = b.CancelGrace
 	settings := job.Settings{
-		Image: image, PullPolicy: pull, PodSecurity: psaapi.Level(b.RunnerPodSecurity), Part: b.part(),
+		Image: image, PullPolicy: pull, RuntimeImages: b.RunnerImages, PodSecurity: psaapi.Level(b.RunnerPodSecurity), Part: b.part(),
 		Grace: grace, Retries: b.HTTPRetry, NoPluginDownload: !b.AcquirePlugins, Proxies: exchange.Proxies(b.PassedEnv),
 		LogLevel: b.Logger.LogLevel, LogEncoding: b.Logger.LogEncoding,
 	}
@@ -42,7 +42,7 @@ func (b base) newJobRunner() (*job.Runner, error) {
 		Settings: settings,
 		Client:   b.manager.GetClient(), Reader: b.manager.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: b.ConcurrentRuns, PerNamespace: b.ConcurrentRunsPerNamespace,
-		InUse: b.records.InUse, Recorded: b.records.Recorded, Wake: b.waker.Wake, Log: ctrl.Log,
+		InUse: b.records.InUse, Recorded: b.records.Recorded, Runtime: newRuntimes(b.SourceLocalhost).of, Wake: b.waker.Wake, Log: ctrl.Log,
 	})
 	if err := b.manager.Add(cache); err != nil {
 		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)

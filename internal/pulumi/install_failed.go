@@ -61,7 +61,7 @@ func outcomeOfInstall(e ending) (run.Outcome, string) {
 // missingTool is the advice if a language is missing.
 const missingTool = "the image that runs the program does not have it, or not for the user of the run: take one with the language, its package manager and " +
 	"its language host, such as pulumi/pulumi-nodejs for Node.js, as that of the controller, " +
-	"or with --runner=job in spec.workspaceTemplate.spec.image"
+	"or with --runner=job in spec.workspaceTemplate.spec.image or --runner-images"
 
 // brokenModules is the advice if the source has a node_modules of pnpm.
 const brokenModules = "the node_modules of pnpm consists of symbolic links, and a source has none: leave it out of the source"

@@ -19,7 +19,8 @@ import (
 )
 
 // The language is that of tests/lab, whose programs need an installation before they can run. An installation that
-// never ends is reported, cancelled, and leaves nothing to recover.
+// never ends is reported, cancelled, and leaves nothing to recover. The image is that of --runner-images: the Stack says nothing
+// of it.
 func TestTheDependenciesOfAProgramAreInstalledInItsPod(t *testing.T) {
 	short.Skip(t)
 	u := newTeam(t)
@@ -57,4 +58,7 @@ func TestTheDependenciesOfAProgramAreInstalledInItsPod(t *testing.T) {
 	})
 	u.Expect(u.count("create", "done")).To(Equal(1))
 	u.Expect(u.jobs()).To(HaveLen(2))
+	for _, job := range u.jobs() {
+		u.Expect(job.Spec.Template.Spec.Containers[0].Image).To(Equal(language), "in the first run too, when the runtime is in no status")
+	}
 }

@@ -28,6 +28,9 @@ import (
 // image is the image of the pods of runs.
 const image = "ghcr.io/flux-pulumi/pulumi-controller:test"
 
+// language is the image of the pods of runs whose program is in the language of tests/lab.
+const language = "registry.example.com/lab:test"
+
 // sleeper is the image of pods that do nothing but wait.
 const sleeper = "sleep"
 
@@ -93,7 +96,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	c.System, err = system.Start(ctx, system.Options{
 		Dir: filepath.Join(dir, "system"), Installed: true, Config: "tests/jobs/testdata/config",
 		ControllerArgs: []string{
-			"--runner=job", "--runner-image=" + image, "--enable-leader-election",
+			"--runner=job", "--runner-image=" + image, "--runner-images=lab=" + language, "--enable-leader-election",
 			"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s",
 			// The backend and the plugins are on volumes of the machine.
 			"--runner-pod-security=privileged",
@@ -114,13 +117,16 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.end())
 	}
+	own := kubelet.Image{
+		Entrypoint: []string{program}, Path: filepath.Dir(program) + ":/usr/bin:/bin",
+		// As in Pulumi's images, no run can write there.
+		Env: []string{"GOPATH=/dev/null/go", "XDG_CACHE_HOME=/dev/null/cache"},
+	}
 	c.kubelet, err = kubelet.Start(running, kubelet.Options{
 		Config: c.ControlPlane.RESTConfig(), Dir: filepath.Join(dir, "node"),
-		Images: map[string]kubelet.Image{image: {
-			Entrypoint: []string{program}, Path: filepath.Dir(program) + ":/usr/bin:/bin",
-			// As in Pulumi's images, no run can write there.
-			Env: []string{"GOPATH=/dev/null/go", "XDG_CACHE_HOME=/dev/null/cache"},
-		}, sleeper: {Entrypoint: []string{"sleep"}, Path: "/usr/bin:/bin"}},
+		Images: map[string]kubelet.Image{
+			image: own, language: own, sleeper: {Entrypoint: []string{"sleep"}, Path: "/usr/bin:/bin"},
+		},
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.end())

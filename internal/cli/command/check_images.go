@@ -28,7 +28,7 @@ func pullReasons() []string {
 
 const (
 	controllerImageAdvice = "install an existing image with flux pulumi install --image and --tag; if the image is private, add imagePullSecrets to the Deployment"
-	runImageAdvice        = "set an existing image in spec.workspaceTemplate.spec.image or with --runner-image; if the image is private, add imagePullSecrets to spec.workspaceTemplate.spec.podTemplate.spec"
+	runImageAdvice        = "set an existing image in spec.workspaceTemplate.spec.image, or with --runner-image or --runner-images; if the image is private, add imagePullSecrets to spec.workspaceTemplate.spec.podTemplate.spec"
 	// maxPullMessage bounds what the kubelet says of an image, in bytes.
 	maxPullMessage = 300
 	// imagesTimeout is for what is read after the time for the check has passed.

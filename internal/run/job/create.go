@@ -35,7 +35,11 @@ const fieldOwner = client.FieldOwner("pulumi-controller")
 // createObjects creates the objects of a run, the Job last. After an error it is called again, and
 // adopts what exists already.
 func (r *Runner) createObjects(ctx context.Context, todo run.Run) error {
-	built, err := build(r.options.Settings, todo)
+	settings, err := r.settingsFor(ctx, todo)
+	if err != nil {
+		return err
+	}
+	built, err := build(settings, todo)
 	if err != nil {
 		r.settleWithoutJob(key{todo.Namespace, todo.ID}, notStarted(err.Error()))
 		return nil

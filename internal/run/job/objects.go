@@ -50,10 +50,10 @@ func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, 
 	// more.
 	account := cmp.Or(r.Account.Name, w.ServiceAccountName, s.Defaults.ServiceAccountName, Name(r.ID))
 	base := basePod(s, r, account, "")
-	if cmp.Or(w.Image, s.Defaults.Image) != "" {
+	if cmp.Or(w.Image, s.runtimeImage, s.Defaults.Image) != "" {
 		mainOf(&base.Spec).ImagePullPolicy = "" // which is for the image of the controller
 	}
-	pod, err := mergePod(base, s.PodSecurity, s.Defaults.workspace, w)
+	pod, err := mergePod(base, s.PodSecurity, s.Defaults.workspace, workspace{Image: s.runtimeImage}, w)
 	if err == nil {
 		err = checkBackend(r.Backend, pod)
 	}

@@ -22,7 +22,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded are required.
+// Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded are required, and
+// Runtime only with RuntimeImages.
 type Options struct {
 	Settings
 	// Client writes.
@@ -44,6 +45,9 @@ type Options struct {
 	// Jobs in a namespace can give them any label and content, so a run that no Stack
 	// records as in flight is not adopted. Nil adopts every run that is found.
 	Recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)
+	// Runtime returns the runtime of the program in an artifact, "" if the artifact has none
+	// that can be executed. It may be called again after an error.
+	Runtime func(ctx context.Context, artifact run.Artifact) (string, error)
 	// Wake is called, from any goroutine, when a run of the Stack has ended, when a run in
 	// flight has news that must not wait for its end, and when a slot that the Stack asked
 	// for is free. It must neither block nor call the Runner.

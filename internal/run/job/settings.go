@@ -25,6 +25,9 @@ type Settings struct {
 	Image string
 	// PullPolicy of that image. Empty means the default of Kubernetes.
 	PullPolicy corev1.PullPolicy
+	// RuntimeImages are the images of pods by the runtime of their program. An image that
+	// the Stack names takes precedence, and they take precedence over Defaults and Image.
+	RuntimeImages map[string]string
 	// PodSecurity is the Pod Security Standard that each pod has to comply with, whatever
 	// its namespace enforces. Empty means restricted.
 	PodSecurity psaapi.Level
@@ -44,6 +47,8 @@ type Settings struct {
 	LogLevel, LogEncoding string
 	// key derives the nonces of runs. New generates it.
 	key string
+	// runtimeImage is the one of RuntimeImages for a run. Empty means none.
+	runtimeImage string
 }
 
 const (

@@ -141,7 +141,7 @@ func (o Options) prepare(driver *pulumi.Driver, path string) error {
 	}
 	if driver.Bin == "" {
 		if found == "" {
-			return fmt.Errorf("the image of spec.workspaceTemplate has no pulumi on its PATH (%s): use an image such as pulumi/pulumi-nodejs", path)
+			return fmt.Errorf("the image of the run has no pulumi on its PATH (%s): use an image such as pulumi/pulumi-nodejs", path)
 		}
 		driver.Bin = filepath.Dir(found)
 	}
