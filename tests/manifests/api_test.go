@@ -47,6 +47,7 @@ func TestManifestsOnAnAPIServer(t *testing.T) {
 	t.Run("what is null is there to be seen", func(t *testing.T) { testNulls(t, server) })
 	t.Run("a Stack of the first version of the API is one of today's", func(t *testing.T) { testFirstVersion(t, server) })
 	t.Run("an update keeps to the rules", func(t *testing.T) { testUpdates(t, server) })
+	t.Run("who may approve", func(t *testing.T) { testApprovals(t, server) })
 	t.Run("kubectl shows what Flux users look for", func(t *testing.T) { testTables(t, server) })
 	t.Run("a new Stack has not been observed", func(t *testing.T) { testStatusDefault(t, server) })
 }

@@ -5,6 +5,7 @@ package manifests
 
 import (
 	"bytes"
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func everyInstallation(t *testing.T) installations {
 	dirs, components, err := Kustomizations(root)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(dirs).To(ContainElements("config/crd", "config/rbac", "config/manager", "config/controller", "config/default", "config/flux",
-		"config/sharding", "config/monitoring", "config/notifications/alerts", "config/notifications/rbac"))
+		"config/sharding", "config/monitoring", "config/notifications/alerts", "config/notifications/rbac", "config/approvals", "config/approvals/separation"))
 	// Those for notifications build on Flux's own objects, in another test.
 	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-jobs", "config/runner-jobs/removed", "config/runner-jobs/rights",
 		"config/notifications/flux-2.7", "config/notifications/flux-2.9"))
@@ -109,6 +110,11 @@ func (a *api) install(t *testing.T, object *unstructured.Unstructured) {
 	}
 	g.Expect(a.strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied),
 		client.FieldOwner("kustomize-controller"), client.ForceOwnership)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
+	if object.GetKind() == "ValidatingAdmissionPolicyBinding" { // it is for the whole server
+		t.Cleanup(func() {
+			g.Expect(client.IgnoreNotFound(a.strict.Delete(context.WithoutCancel(t.Context()), object))).To(Succeed())
+		})
+	}
 	if object.GetKind() == "Deployment" {
 		deployment := deploymentOf(t, applied)
 		g.Expect(a.strict.Create(t.Context(), podOf(deployment), client.DryRunAll)).To(Succeed(), "the pod of the Deployment")
@@ -141,7 +147,7 @@ func expectArgsAreTaken(t *testing.T, deployment *appsv1.Deployment) {
 
 func testLabels(t *testing.T, all installations) {
 	g := NewWithT(t)
-	for _, name := range []string{"config/default", "config/sharding", "config/notifications/rbac"} {
+	for _, name := range []string{"config/default", "config/sharding", "config/notifications/rbac", "config/approvals", "config/approvals/separation"} {
 		for _, object := range all[name] {
 			what := object.GetKind() + " " + object.GetName()
 			g.Expect(object.GetLabels()).To(HaveKeyWithValue("app.kubernetes.io/component", "pulumi-controller"), what)
