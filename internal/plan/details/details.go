@@ -1,0 +1,88 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package details converts a plan into the data of ConfigMaps, and back. A plan that is too
+// large for one is split over several, and one that is too large for all of them is cut,
+// which leaves its digest the same. It must not need a client, or decide when anything is
+// written.
+package details
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+)
+
+const (
+	// Key of the data in each ConfigMap: a part of the plan in gzipped JSON.
+	Key = "plan.json.gz"
+	// PartsAnnotation of the first ConfigMap is the number of all of them.
+	PartsAnnotation = "pulumi.com/parts"
+	// MaxParts bounds the number of ConfigMaps, which is one digit in their names.
+	MaxParts = 8
+	// maxPart bounds the data of one in bytes. A ConfigMap may have 1 MiB, including
+	// everything around its data.
+	maxPart = 900 << 10
+	// maxText bounds the unpacked data in bytes, maxMembers the members of its lists and
+	// objects.
+	maxText    = 64 << 20
+	maxMembers = 1_000_000
+)
+
+// smaller are the limits of a plan that is too large, each smaller than the one before.
+var smaller = [...]plan.Limits{
+	{Steps: 10_000, Properties: 100, Outputs: 1000, Value: 1000},
+	{Steps: 10_000, Properties: 20, Outputs: 200, Value: 200},
+	{Steps: 10_000, Properties: 5, Outputs: 50, Value: 100},
+	{Steps: 5_000, Properties: 2, Outputs: 20, Value: 50},
+	{Steps: 1_000},
+	{Steps: 100},
+}
+
+// Encode returns the data of one or more ConfigMaps for a plan.
+func Encode(of plan.Plan) ([][]byte, error) { return encode(of, maxPart) }
+
+func encode(of plan.Plan, part int) ([][]byte, error) {
+	most := bounded.Size{Data: MaxParts * part, Text: maxText, Members: maxMembers}
+	for n := 0; ; n++ {
+		data, size, err := bounded.Pack(of)
+		if err != nil {
+			return nil, fmt.Errorf("packing the plan: %w", err)
+		}
+		if size.Fits(most) {
+			return split(data, part), nil
+		}
+		if n == len(smaller) {
+			return nil, errors.New("the plan cannot be made small enough")
+		}
+		of = of.Within(smaller[n])
+	}
+}
+
+func split(data []byte, part int) (parts [][]byte) {
+	for len(data) > part {
+		parts, data = append(parts, data[:part]), data[part:]
+	}
+	return append(parts, data)
+}
+
+// Decode reads the data of all ConfigMaps of a plan.
+func Decode(parts [][]byte) (plan.Plan, error) {
+	var read plan.Plan
+	most := bounded.Size{Data: MaxParts * maxPart, Text: maxText, Members: maxMembers}
+	if err := bounded.Unpack(bytes.Join(parts, nil), most, &read); err != nil {
+		return plan.Plan{}, fmt.Errorf("reading the plan in the ConfigMap: %w", err)
+	}
+	return read, nil
+}
+
+// Digest returns the digest of the data of all ConfigMaps of a plan.
+func Digest(parts [][]byte) string {
+	sum := sha256.Sum256(bytes.Join(parts, nil))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

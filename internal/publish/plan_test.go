@@ -1,0 +1,106 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package publish
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan/details"
+)
+
+// planOf returns a plan of that many random bytes at least.
+func planOf(bytes int) plan.Plan {
+	p := plan.Plan{Steps: []plan.Step{{Op: plan.OpUpdate, URN: "urn:pulumi:dev::app::lab:index:Thing::a", Type: "lab:index:Thing"}}}
+	for n := 0; bytes > 0; n++ {
+		value := strings.ToLower(rand.Text() + rand.Text() + rand.Text() + rand.Text())
+		p.Steps[0].Properties = append(p.Steps[0].Properties, plan.Property{
+			Path: fmt.Sprintf("p%d", n), Kind: plan.KindUpdate, Change: plan.Change{New: json.RawMessage(`"` + value + `"`)},
+		})
+		bytes -= len(value) / 2 // as compressed
+	}
+	return p
+}
+
+func TestPlansAreKeptUntilTheStatusRefersToAnother(t *testing.T) {
+	g := NewWithT(t)
+	p := planPublisher(t)
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "app", UID: "uid-of-app"}}
+
+	foreign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs", Labels: map[string]string{planLabel: "uid-of-app"}}}
+	g.Expect(p.Client.Create(t.Context(), foreign)).To(Succeed())
+	write := func(of plan.Plan) *v1.PlanStatus {
+		name, digest, err := p.Plan(t.Context(), stack, of)
+		g.Expect(err).NotTo(HaveOccurred())
+		return &v1.PlanStatus{ConfigMap: name, ContentDigest: digest}
+	}
+	read := func(status *v1.PlanStatus) (parts [][]byte) {
+		for n := 0; ; n++ {
+			part := &corev1.ConfigMap{}
+			name := fmt.Sprintf("%s%d", strings.TrimSuffix(status.ConfigMap, "1"), n+1)
+			if p.Client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, part) != nil {
+				return parts
+			}
+			g.Expect(metav1.IsControlledBy(part, stack)).To(BeTrue())
+			g.Expect(*part.Immutable).To(BeTrue())
+			parts = append(parts, part.BinaryData[details.Key])
+		}
+	}
+	large, small := planOf(2<<20), planOf(100)
+	stack.Status.Plan = write(large)
+	g.Expect(len(read(stack.Status.Plan))).To(BeNumerically(">", 1))
+	g.Expect(details.Digest(read(stack.Status.Plan))).To(Equal(stack.Status.Plan.ContentDigest))
+	g.Expect(write(large)).To(Equal(stack.Status.Plan), "the same plan is there already")
+
+	next := write(small)
+	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
+	g.Expect(read(stack.Status.Plan)).NotTo(BeEmpty(), "the status still refers to it")
+	g.Expect(read(next)).To(BeEmpty(), "as if the status was never written")
+
+	next = write(small)
+	former := stack.Status.Plan
+	stack.Status.Plan = next
+	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
+	g.Expect(read(former)).To(BeEmpty())
+	decoded, err := details.Decode(read(next))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(decoded).To(Equal(small))
+
+	stack.Status.Plan = nil
+	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
+	g.Expect(read(next)).To(BeEmpty())
+	g.Expect(p.Client.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign)).To(Succeed(), "it belongs to no Stack")
+}
+
+func planPublisher(t *testing.T) Publisher {
+	t.Helper()
+	g, scheme := NewWithT(t), runtime.NewScheme()
+	g.Expect(corev1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(v1.AddToScheme(scheme)).To(Succeed())
+	api := fake.NewClientBuilder().WithScheme(scheme).Build()
+	return Publisher{Client: api, Reader: api, Owner: "test"}
+}
+
+func TestANameOfAPlanEndsInItsPart(t *testing.T) {
+	g := NewWithT(t)
+	for _, length := range []int{3, 200, 230, 253} {
+		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a", length)}}
+		first, eighth := planPart(stack, "sha256:0123456789abcdef", 0), planPart(stack, "sha256:0123456789abcdef", details.MaxParts-1)
+		g.Expect(validation.IsDNS1123Subdomain(first)).To(BeEmpty())
+		g.Expect(strings.TrimSuffix(first, "1") + "8").To(Equal(eighth))
+	}
+}
