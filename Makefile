@@ -34,12 +34,12 @@ LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller bin/flux \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/kustomize \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/lab/pulumi-language-python bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/kustomize \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/types bin/pack-image \
 	bin/manifests/source-controller bin/manifests/kustomize-controller bin/manifests/notification-controller bin/manifests/flux \
 	bin/typescript bin/nodejs
 # What the tests of packages start.
-UNIT_TOOLS := bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-language-lab bin/etcd bin/kube-apiserver \
+UNIT_TOOLS := bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-python bin/etcd bin/kube-apiserver \
 	bin/crds/source-controller bin/crds/kustomize-controller
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
@@ -323,7 +323,7 @@ bin/arm64/pulumi-language-yaml: | bin/arm64/pulumi
 
 # Not in bin/ itself: Pulumi takes a plugin beside its own program for an ambient one, and warns of it with each diagnostic.
 # pulumi-language-lab is the host of a language of its own, whose programs need an installation before they run. The hosts of
-# Node.js and Go run real programs: those of Pulumi are in no module.
+# Node.js and Go run real programs, and that of Python installs real packages: those of Pulumi are in no module.
 # pulumi-resource-standin stands in for the providers of clouds, under the name that it is started by.
 bin/lab/pulumi-%: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/null)
 	@echo "building pulumi-$* (first time takes about 1 minute)..."

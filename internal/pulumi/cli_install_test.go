@@ -25,7 +25,7 @@ import (
 // withLanguage installs the host of the lab language beside the lab provider.
 func (l *lab) withLanguage() *lab {
 	l.Helper()
-	l.withProvider().installPlugin("language")
+	l.withProvider().installPlugin("language", "lab")
 	return l
 }
 

@@ -82,17 +82,17 @@ func writeProgram(t *testing.T, path, script string) {
 // withProvider installs the lab provider into the plugin cache.
 func (l *lab) withProvider() *lab {
 	l.Helper()
-	l.installPlugin("resource")
+	l.installPlugin("resource", "lab")
 	return l
 }
 
 // installPlugin installs a lab plugin of the kind into the plugin cache.
-func (l *lab) installPlugin(kind string) {
+func (l *lab) installPlugin(kind, of string) {
 	l.Helper()
-	name := "pulumi-" + kind + "-lab"
+	name := "pulumi-" + kind + "-" + of
 	plugin, err := process.FindBin(filepath.Join("lab", name))
 	l.Expect(err).NotTo(HaveOccurred())
-	dir := filepath.Join(l.driver.Cache, "plugins", kind+"-lab-v0.1.0")
+	dir := filepath.Join(l.driver.Cache, "plugins", kind+"-"+of+"-v0.1.0")
 	l.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
 	l.Expect(os.Symlink(plugin, filepath.Join(dir, name))).To(Succeed())
 }

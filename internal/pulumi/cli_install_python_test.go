@@ -1,0 +1,125 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
+)
+
+// withPython installs the host for Python, or skips the test on a machine without what an installation takes.
+func (l *lab) withPython() *lab {
+	l.Helper()
+	// Not what may be a script that finds the real one.
+	text, err := exec.Command("python3", "-c", "import ensurepip, sys; print(sys.executable)").Output()
+	if err != nil {
+		l.Skipf("there is no python3 with venv and pip: %v", err)
+	}
+	l.driver.Path = append([]string{filepath.Dir(strings.TrimSpace(string(text)))}, l.driver.Path...)
+	l.installPlugin("language", "python")
+	return l
+}
+
+// wheel is a package of Python with one module and a command that both say the text.
+func wheel(t *testing.T, name, version, text string) string {
+	t.Helper()
+	info := name + "-" + version + ".dist-info/"
+	files := map[string]string{
+		name + "/__init__.py":     fmt.Sprintf("TEXT = %q\n\ndef main():\n    print(TEXT)\n", text),
+		info + "METADATA":         fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n", name, version),
+		info + "WHEEL":            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+		info + "entry_points.txt": fmt.Sprintf("[console_scripts]\n%s = %s:main\n", name, name),
+	}
+	files[info+"RECORD"] = strings.Join(slices.Collect(maps.Keys(files)), ",,\n") + ",,\n" + info + "RECORD,,\n"
+	var out bytes.Buffer
+	packed := zip.NewWriter(&out)
+	for name, text := range files {
+		file, err := packed.Create(name)
+		if err == nil {
+			_, err = file.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// The package manager is the real one, and finds the packages in the source. Pulumi's package for Python is not there, so that
+// the program makes no resources.
+func TestTheDependenciesOfAProgramInPythonAreInstalledOnce(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	l := newLab(t).withPython()
+	snapshots := t.TempDir()
+	l.driver.Snapshots = snapshot.New(snapshots, 1<<30)
+	source := map[string]string{
+		"Pulumi.yaml":                            "name: demo\nruntime: {name: python, options: {toolchain: pip, virtualenv: venv}}\n",
+		"requirements.txt":                       "naming==1.0.0\n",
+		"wheels/naming-1.0.0-py3-none-any.whl":   wheel(t, "naming", "1.0.0", "as installed"),
+		"wheels/wheel-1000.0.0-py3-none-any.whl": wheel(t, "wheel", "1000.0.0", "as the language host installs it"),
+		"__main__.py": `import os, subprocess, sys, naming
+command = os.path.join(os.path.dirname(sys.executable), "naming")
+print("module:", naming.TEXT + ", command:", subprocess.check_output([command], text=True).strip())
+print("in", naming.__file__)
+`,
+	}
+	update := func(files map[string]string) []string {
+		dir, r := l.sourced(files)
+		r.Namespace = "apps"
+		r.Env["PIP_NO_INDEX"], r.Env["PIP_FIND_LINKS"] = "1", "wheels"
+		l.said = nil
+		result := l.doWritten(t.Context(), dir, r)
+		l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+		l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("in "+filepath.Join(dir.Workspace(), "venv"))), "not in that of another run")
+		return l.saidLines()
+	}
+	said := update(source)
+	l.Expect(said).To(ContainElement(ContainSubstring("module: as installed, command: as installed")))
+	l.Expect(l.newCalls()).To(Equal([]string{"install", "stack init", "up"}))
+
+	source["README.md"] = "the manifests are the same"
+	said = update(source)
+	l.Expect(said).To(ContainElement(ContainSubstring("module: as installed, command: as installed")))
+	l.Expect(said).To(ContainElement(HavePrefix("copied the dependencies of the program from a snapshot in ")))
+	l.Expect(l.newCalls()).To(Equal([]string{"up"}), "nothing is installed again")
+
+	l.damageSnapshots(snapshots)
+	said = update(source)
+	l.Expect(said).To(ContainElements(snapshot.ErrCorrupt.Error(), ContainSubstring("module: as installed, command: as installed")))
+	l.Expect(l.newCalls()).To(Equal([]string{"install", "up"}))
+	update(source)
+	l.Expect(l.newCalls()).To(Equal([]string{"up"}), "it was replaced")
+}
+
+// damageSnapshots changes a byte of each, as a failing disk does.
+func (l *lab) damageSnapshots(dir string) {
+	l.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.tar"))
+	l.Expect(err).NotTo(HaveOccurred())
+	l.Expect(files).NotTo(BeEmpty())
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		l.Expect(err).NotTo(HaveOccurred())
+		text[len(text)/2] ^= 1
+		l.Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+	}
+}
