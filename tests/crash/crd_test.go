@@ -118,17 +118,20 @@ func (u *subject) awaitNotKept(ctx context.Context, field string) {
 	u.Expect(u.processes("")).To(BeEmpty())
 }
 
-// checkEvents checks how many events with the reason the Stack has, however often each.
-func (u *subject) checkEvents(ctx context.Context, reason string, count types.GomegaMatcher) {
-	events := &corev1.EventList{}
-	u.Expect(u.s.List(ctx, events, client.InNamespace(u.s.RuntimeNamespace()))).To(Succeed())
-	var found []string
-	for _, event := range events.Items {
-		if event.Reason == reason && event.InvolvedObject.Name == u.name {
-			found = append(found, fmt.Sprintf("%d times: %s", max(event.Count, 1), event.Message))
+// awaitEvents waits for the events with the reason that the Stack should have, however often each. They are sent beside what
+// the status is written with.
+func (u *subject) awaitEvents(ctx context.Context, reason string, expected types.GomegaMatcher) {
+	u.Eventually(func(g Gomega) {
+		events := &corev1.EventList{}
+		g.Expect(u.s.List(ctx, events, client.InNamespace(u.s.RuntimeNamespace()))).To(Succeed())
+		var found []string
+		for _, event := range events.Items {
+			if event.Reason == reason && event.InvolvedObject.Name == u.name {
+				found = append(found, fmt.Sprintf("%d times: %s", max(event.Count, 1), event.Message))
+			}
 		}
-	}
-	u.Expect(found).To(count)
+		g.Expect(found).To(expected)
+	}).Should(Succeed())
 }
 
 // The CRD of the Pulumi operator drops the record of each run: none is started, neither by
@@ -146,12 +149,12 @@ func TestNothingRunsWithTheCRDOfTheOperator(t *testing.T) {
 	u.awaitAnotherLook(ctx)
 	u.awaitNotKept(ctx, "run")
 	once := ConsistOf(HavePrefix("1 times: The API server drops status.run"))
-	u.checkEvents(ctx, v1.StatusNotKeptReason, once)
+	u.awaitEvents(ctx, v1.StatusNotKeptReason, once)
 	u.Expect(u.s.Controller.Kill()).To(Succeed())
 	u.Expect(u.s.StartController()).To(Succeed())
 	u.awaitAnotherLook(ctx)
 	u.awaitNotKept(ctx, "run")
-	u.checkEvents(ctx, v1.StatusNotKeptReason, once)
+	u.awaitEvents(ctx, v1.StatusNotKeptReason, once)
 	journal, err := u.cloud().Journal()
 	u.Expect(err).NotTo(HaveOccurred())
 	u.Expect(journal).To(BeEmpty(), "nothing was run")
