@@ -43,14 +43,12 @@ func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error)
 	defer func() { _ = file.Close() }() // it is only read
 	size, err := verify(file)
 	if errors.Is(err, ErrCorrupt) {
-		return false, errors.Join(err, os.Remove(file.Name()))
+		return false, errors.Join(err, s.discard(file.Name()))
 	}
 	if err != nil {
 		return false, fmt.Errorf("reading a dependency snapshot: %w", err)
 	}
-	// The time of the file is that of its last use. It cannot be set on a volume that is mounted read-only.
-	now := time.Now()
-	_ = os.Chtimes(file.Name(), now, now)
+	_ = touch(file.Name()) // it fails on a volume that is mounted read-only
 	err = extract(ctx, io.NewSectionReader(file, 0, size), root)
 	switch {
 	case err == nil:
@@ -58,7 +56,21 @@ func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error)
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("%w: %w", ErrPartial, context.Cause(ctx))
 	}
-	return false, errors.Join(fmt.Errorf("%w: %w", ErrPartial, err), os.Remove(file.Name()))
+	return false, errors.Join(fmt.Errorf("%w: %w", ErrPartial, err), s.discard(file.Name()))
+}
+
+// discard removes a snapshot that cannot be used.
+func (s *Store) discard(path string) error {
+	if s.readOnly {
+		return nil
+	}
+	return os.Remove(path)
+}
+
+// touch sets the time of the last use of a snapshot, which is that of its file.
+func touch(path string) error {
+	now := time.Now()
+	return os.Chtimes(path, now, now)
 }
 
 // verify returns the size of the tar in a snapshot.

@@ -39,6 +39,8 @@ type Store struct {
 	limit int64
 	// patience is how long others wait for an installation.
 	patience time.Duration
+	// shared is set if other processes write to the directory too, and readOnly if this one may not.
+	shared, readOnly bool
 	// open makes the directory and removes what a process has left half written, once.
 	open func() error
 
@@ -75,12 +77,18 @@ func (s *Store) prepare() error {
 		return fmt.Errorf("reading the directory of dependency snapshots: %w", err)
 	}
 	for _, path := range left {
-		if err := os.Remove(path); err != nil {
+		if s.shared && !isAbandoned(path) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing an unfinished dependency snapshot: %w", err)
 		}
 	}
 	if err := s.makeRoom("", 0); err != nil {
 		return err
+	}
+	if s.shared {
+		return nil // another process may be about to write there
 	}
 	return s.removeEmpty()
 }

@@ -24,10 +24,15 @@ import (
 // if they cannot be used elsewhere, or are too big. Whatever fails, an earlier snapshot is
 // left as it is.
 func (s *Store) Save(id ID, root *os.Root, names []string) error {
-	size, err := sizeOf(root, names)
+	size, err := SizeOf(root, names)
 	if err != nil {
 		return err
 	}
+	return s.keep(id, size, func(file *os.File) error { return Write(file, root, names) })
+}
+
+// keep makes room for a snapshot of about this size, and keeps what is written.
+func (s *Store) keep(id ID, size int64, write func(*os.File) error) error {
 	if size > s.limit {
 		return fmt.Errorf("%w: they have %d bytes, and all snapshots together may have %d", ErrUnfit, size, s.limit)
 	}
@@ -42,7 +47,7 @@ func (s *Store) Save(id ID, root *os.Root, names []string) error {
 	if err != nil {
 		return fmt.Errorf("writing a dependency snapshot: %w", err)
 	}
-	err = errors.Join(write(file, root, names), file.Sync(), file.Close())
+	err = errors.Join(write(file), file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), target)
 	}
@@ -52,8 +57,8 @@ func (s *Store) Save(id ID, root *os.Root, names []string) error {
 	return s.makeRoom("", 0) // the tar is a bit larger than its files
 }
 
-// sizeOf is about how much a tar of the files takes.
-func sizeOf(root *os.Root, names []string) (int64, error) {
+// SizeOf is about how much a snapshot of the files takes.
+func SizeOf(root *os.Root, names []string) (int64, error) {
 	var size int64
 	for _, name := range names {
 		info, err := root.Lstat(name)
@@ -68,8 +73,8 @@ func sizeOf(root *os.Root, names []string) (int64, error) {
 	return size, nil
 }
 
-// write writes a tar and its SHA-256.
-func write(to io.Writer, root *os.Root, names []string) error {
+// Write writes a snapshot: a tar and its SHA-256.
+func Write(to io.Writer, root *os.Root, names []string) error {
 	buffered := bufio.NewWriterSize(to, 1<<20)
 	w := writer{root: root, sum: sha256.New()}
 	w.tar = tar.NewWriter(io.MultiWriter(buffered, w.sum))
