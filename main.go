@@ -212,6 +212,10 @@ func parsePod(args []string) (app.PodConfig, error) {
 	fs.StringVar(&c.RunDigest, "run-digest", "", "The digest that the run has to have.")
 	fs.StringVar(&c.WorkDir, "work-dir", "", "The directory that the run is done in.")
 	fs.StringVar(&c.PluginsDir, "plugins-dir", "", "A directory with plugins of Pulumi, if it is there.")
+	fs.StringVar(&c.DependenciesDir, "dependencies-dir", "", "A directory with snapshots of dependencies.")
+	fs.StringVar(&c.Keeper, "keeper", "", "The socket of the container that keeps dependencies.")
+	fs.StringVar(&c.Keep, "keep", "", "Keep the dependencies of the run that connects to this socket, and do nothing else.")
+	fs.Int64Var(&c.DependencyCacheSize, "dependency-cache-size", 0, "How many bytes the snapshots of dependencies may take.")
 	fs.StringVar(&c.AccountDir, "account-dir", "", "The directory with the token of the pod's account.")
 	fs.DurationVar(&c.CancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is being stopped may take to finish the operations in flight.")
 	fs.IntVar(&c.HTTPRetry, "http-retry", 9, "The maximum number of retries when failing to fetch artifacts over HTTP.")
@@ -220,7 +224,7 @@ func parsePod(args []string) (app.PodConfig, error) {
 	if err := fs.Parse(args); err != nil {
 		return c, err
 	}
-	if c.CopyTo != "" {
+	if c.CopyTo != "" || c.Keep != "" {
 		return c, nil
 	}
 	for name, value := range map[string]string{

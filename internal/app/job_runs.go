@@ -33,7 +33,7 @@ func (b base) newJobRunner() (*job.Runner, error) {
 	settings := job.Settings{
 		Image: image, PullPolicy: pull, RuntimeImages: b.RunnerImages, PodSecurity: psaapi.Level(b.RunnerPodSecurity), Part: b.part(),
 		Grace: grace, Retries: b.HTTPRetry, NoPluginDownload: !b.AcquirePlugins, Proxies: exchange.Proxies(b.PassedEnv),
-		LogLevel: b.Logger.LogLevel, LogEncoding: b.Logger.LogEncoding,
+		DependencyCacheSize: b.DependencyCacheSize.Value(), LogLevel: b.Logger.LogLevel, LogEncoding: b.Logger.LogEncoding,
 	}
 	if settings.Defaults, err = readWorkspaceTemplate(b.RunnerWorkspaceTemplate, settings); err != nil {
 		return nil, err

@@ -24,6 +24,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/pod"
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
+	"github.com/flux-pulumi/pulumi-controller/internal/snapshot/keeper"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
@@ -33,17 +35,22 @@ const RunnerCommand = "runner"
 
 // PodConfig is all that can be configured in the pod of a run. The run itself is in the Secret.
 type PodConfig struct {
-	CopyTo         string
-	Namespace      string
-	Secret         string
-	RunDigest      string
-	WorkDir        string
-	PluginsDir     string
-	AccountDir     string
-	CancelGrace    time.Duration
-	HTTPRetry      int
-	AcquirePlugins bool
-	Log            logger.Options
+	CopyTo     string
+	Namespace  string
+	Secret     string
+	RunDigest  string
+	WorkDir    string
+	PluginsDir string
+	// DependenciesDir has snapshots of dependencies, Keeper is the socket of who keeps them, and
+	// Keep is the socket on which to do so, within DependencyCacheSize bytes.
+	DependenciesDir     string
+	Keeper, Keep        string
+	DependencyCacheSize int64
+	AccountDir          string
+	CancelGrace         time.Duration
+	HTTPRetry           int
+	AcquirePlugins      bool
+	Log                 logger.Options
 
 	// From the environment.
 	APIHost, APIPort string
@@ -56,11 +63,15 @@ func RunPod(c PodConfig) (int, error) {
 	switch {
 	case c.CopyTo != "":
 		return 0, pod.CopyTo(c.CopyTo)
-	case os.Getpid() == 1:
+	case os.Getpid() == 1 && c.Keep == "":
 		return pod.First()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
+	if c.Keep != "" {
+		keepDependencies(ctx, c)
+		return 0, nil
+	}
 	config := &rest.Config{
 		Host:            "https://" + net.JoinHostPort(c.APIHost, c.APIPort),
 		TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(c.AccountDir, "ca.crt")},
@@ -77,19 +88,28 @@ func RunPod(c PodConfig) (int, error) {
 	grace := pulumi.DefaultGrace()
 	grace.Finish = c.CancelGrace
 	return pod.Do(ctx, pod.Options{
-		Secret:     pod.InCluster{Client: client.CoreV1().Secrets(c.Namespace), Name: c.Secret},
-		Digest:     c.RunDigest,
-		Self:       c.Self,
-		WorkDir:    c.WorkDir,
-		PluginsDir: c.PluginsDir,
-		Environ:    c.Environ,
-		Driver:     pulumi.Driver{NoPluginDownload: !c.AcquirePlugins, Grace: grace, Memory: cgroup.ReadMemory},
-		Fetcher:    source.New(source.Options{Retries: c.HTTPRetry, Self: "the pod of the run"}),
-		Accounts:   &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
-		OOMKills:   func() int { return cgroup.ReadMemory().Kills },
-		Died:       noteDeath,
-		Log:        logger.NewLogger(c.Log),
+		Secret:          pod.InCluster{Client: client.CoreV1().Secrets(c.Namespace), Name: c.Secret},
+		Digest:          c.RunDigest,
+		Self:            c.Self,
+		WorkDir:         c.WorkDir,
+		PluginsDir:      c.PluginsDir,
+		DependenciesDir: c.DependenciesDir, Keeper: c.Keeper,
+		Environ:  c.Environ,
+		Driver:   pulumi.Driver{NoPluginDownload: !c.AcquirePlugins, Grace: grace, Memory: cgroup.ReadMemory},
+		Fetcher:  source.New(source.Options{Retries: c.HTTPRetry, Self: "the pod of the run"}),
+		Accounts: &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
+		OOMKills: func() int { return cgroup.ReadMemory().Kills },
+		Died:     noteDeath,
+		Log:      logger.NewLogger(c.Log),
 	}), nil
+}
+
+// keepDependencies is for the container beside that of the run. A run does without it.
+func keepDependencies(ctx context.Context, c PodConfig) {
+	store := snapshot.NewShared(c.DependenciesDir, c.DependencyCacheSize)
+	if err := keeper.Serve(ctx, c.Keep, store, c.Namespace); err != nil {
+		logger.NewLogger(c.Log).Error(err, "the dependencies of the program are not kept")
+	}
 }
 
 // noteDeath has Kubernetes tell why the container has ended. Without that it has the last

@@ -44,7 +44,9 @@ func (s *session) bringGoProgram(ctx context.Context, root *os.Root, seen source
 		cache, err = s.driver.Snapshots.Cache(namespace)
 	}
 	if err != nil {
-		s.say(fmt.Sprintf("compiles the program without a cache: %v", err))
+		if !errors.Is(err, errors.ErrUnsupported) {
+			s.say(fmt.Sprintf("compiles the program without a cache: %v", err))
+		}
 		return s.installBy(ctx, plan)
 	}
 	s.goCache = cache // the language host needs the modules in it

@@ -27,7 +27,8 @@ type Snapshots interface {
 	// Passed tells whether a check has passed, and SetPassed remembers it.
 	Passed(id snapshot.ID) bool
 	SetPassed(id snapshot.ID)
-	// Cache opens the cache of a namespace for tools that lock their files themselves.
+	// Cache opens the cache of a namespace for tools that lock their files themselves. The error
+	// wraps errors.ErrUnsupported if there are none.
 	Cache(namespace string) (*snapshot.Cache, error)
 }
 

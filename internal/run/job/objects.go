@@ -55,6 +55,9 @@ func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, 
 	}
 	pod, err := mergePod(base, s.PodSecurity, s.Defaults.workspace, workspace{Image: s.runtimeImage}, w)
 	if err == nil {
+		err = addDependencies(s, r, &pod.Spec)
+	}
+	if err == nil {
 		err = checkBackend(r.Backend, pod)
 	}
 	return pod, account, err
@@ -81,7 +84,7 @@ func build(s Settings, r run.Run) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	main.Args = s.arguments(r, digest)
+	main.Args = slices.Concat(s.arguments(r, digest), main.Args[len(s.arguments(r, "")):])
 
 	meta := metav1.ObjectMeta{Namespace: r.Namespace, Name: Name(r.ID), Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)}
 	owned := *meta.DeepCopy()

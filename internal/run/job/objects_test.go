@@ -71,11 +71,12 @@ spec:
       volumes: [{name: plugins, persistentVolumeClaim: {claimName: plugins, readOnly: true}}]
 `)
 	named.Account = run.ServiceAccount{Namespace: "team-a", Name: "deployer"}
-	for name, r := range map[string]run.Run{"plain": aRun(), "template": named} {
+	kept := mountingDependencies(`persistentVolumeClaim: {claimName: dependencies}`, "")
+	for name, r := range map[string]run.Run{"plain": aRun(), "template": named, "dependencies": kept} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s := settings()
-			s.Part, s.Proxies = "shard", map[string]string{"HTTPS_PROXY": "http://proxy"}
+			s.Part, s.Proxies, s.DependencyCacheSize = "shard", map[string]string{"HTTPS_PROXY": "http://proxy"}, 2<<30
 			built, err := build(s, r)
 			g.Expect(err).NotTo(HaveOccurred())
 			again, err := build(s, r)

@@ -41,6 +41,8 @@ type Settings struct {
 	Retries int
 	// NoPluginDownload makes Pulumi fail if a plugin is not installed.
 	NoPluginDownload bool
+	// DependencyCacheSize bounds the snapshots of dependencies on a volume, in bytes. 0 keeps none.
+	DependencyCacheSize int64
 	// Proxies are the network variables that runs get.
 	Proxies map[string]string
 	// LogLevel and LogEncoding are the controller's. Empty means the default of each.

@@ -24,7 +24,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// Options of Do. All are required except PluginsDir, OOMKills and Died.
+// Options of Do. All are required except PluginsDir, DependenciesDir, Keeper, OOMKills and Died.
 type Options struct {
 	// Secret of the run.
 	Secret Secret
@@ -36,6 +36,9 @@ type Options struct {
 	WorkDir string
 	// PluginsDir contains plugins of Pulumi, if it exists.
 	PluginsDir string
+	// DependenciesDir contains snapshots of dependencies, and Keeper is the socket of the container
+	// that keeps new ones there.
+	DependenciesDir, Keeper string
 	// Environ are the variables of the container. The program gets them, and PATH locates
 	// Pulumi.
 	Environ []string
@@ -69,6 +72,7 @@ var errTerminated = errors.New("the pod of the run was terminated")
 // Do executes the run and returns the exit code of the pod. It stops the run gently when
 // ctx is done.
 func Do(ctx context.Context, o Options) int {
+	snapshots, noSnapshots := o.openSnapshots(ctx)
 	input, err := o.claim(ctx)
 	var own *faultError
 	switch {
@@ -83,15 +87,18 @@ func Do(ctx context.Context, o Options) int {
 		}
 		return unclaimed(err)
 	}
-	ended := o.do(ctx, input)
+	if snapshots != nil {
+		o.Driver.Snapshots = snapshots
+	}
+	ended := o.do(ctx, input, noSnapshots)
 	if o.OOMKills != nil {
 		ended = explainMemory(ended, o.OOMKills())
 	}
 	return o.finish(input.Run.Operation, ended)
 }
 
-// do executes the run once it is claimed.
-func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
+// do executes the run once it is claimed, unless there is a fault of its pod.
+func (o Options) do(ctx context.Context, input exchange.Input, fault error) run.Result {
 	todo := input.Run
 	log := o.Log.WithValues(todo.LogValues()...)
 	environ := mapOf(o.Environ)
@@ -111,8 +118,11 @@ func (o Options) do(ctx context.Context, input exchange.Input) run.Result {
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
 	driver.KeepLog = true // Kubernetes removes that of the pod with its Job
 	begin := time.Now()
-	if err := o.prepare(&driver, environ["PATH"]); err != nil {
-		return pulumi.Failure(todo, run.WorkspaceFailed, err, begin)
+	if fault == nil {
+		fault = o.prepare(&driver, environ["PATH"])
+	}
+	if fault != nil {
+		return pulumi.Failure(todo, run.WorkspaceFailed, fault, begin)
 	}
 
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
