@@ -22,7 +22,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// testConfig compares the config of the image with the last stage of the Dockerfile.
+// testConfig compares the config of the image with its stage of the Dockerfile.
 func testConfig(t *testing.T, image v1.Image) {
 	g := NewWithT(t)
 	file, err := image.ConfigFile()
@@ -32,9 +32,9 @@ func testConfig(t *testing.T, image v1.Image) {
 	g.Expect(file.Created.Unix()).To(BeZero(), "the same contents are the same image at any time")
 	g.Expect(file.Config.User).To(Equal("65534:65534"), "that of Flux's controllers")
 
-	all := strings.ReplaceAll(strings.Join(lines(t, "Dockerfile"), "\n"), " \\\n", " ")
-	_, last, found := strings.Cut(all, "\nFROM scratch\n")
-	g.Expect(found).To(BeTrue(), "the last stage begins from nothing")
+	stage := stagesOf(t)["image"]
+	g.Expect(stage[0]).To(Equal("FROM scratch AS image"), "it begins from nothing")
+	how := strings.ReplaceAll(strings.Join(stage[1:], "\n")+"\n", " \\\n", " ")
 	labels := make([]string, 0, len(file.Config.Labels))
 	for name, value := range file.Config.Labels {
 		labels = append(labels, fmt.Sprintf("%s=%q", name, value))
@@ -44,7 +44,7 @@ func testConfig(t *testing.T, image v1.Image) {
 	for i, word := range file.Config.Entrypoint {
 		quoted[i] = fmt.Sprintf("%q", word)
 	}
-	for line := range strings.Lines(last) {
+	for line := range strings.Lines(how) {
 		instruction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch instruction {
 		case "LABEL":
@@ -64,10 +64,10 @@ func testConfig(t *testing.T, image v1.Image) {
 			g.Expect(rest).To(Equal("[" + strings.Join(quoted, ", ") + "]"))
 		}
 	}
-	g.Expect(instructions(last)).To(Equal([]string{"COPY", "COPY", "COPY", "LABEL", "ENV", "WORKDIR", "USER", "ENTRYPOINT"}))
+	g.Expect(instructions(how)).To(Equal([]string{"COPY", "COPY", "COPY", "LABEL", "ENV", "WORKDIR", "USER", "ENTRYPOINT"}))
 	g.Expect(file.History).To(HaveLen(3))
 	for _, layer := range file.History {
-		g.Expect(last).To(ContainSubstring("COPY --from=build /src/bin/image/" + layer.CreatedBy + "/ /\n"))
+		g.Expect(how).To(ContainSubstring("COPY --from=build /src/bin/image/" + layer.CreatedBy + "/ /\n"))
 	}
 }
 
