@@ -20,6 +20,8 @@ mkdir -p "$dir/assets"
 cp -R config "$dir/config"
 rm "$dir/config/embed.go"
 (cd "$dir/config/manager" && "$kustomize" edit set image "$name=$image")
+# The variants of the image, which are in an argument, have the tag of the image with a suffix.
+sed -i "s|$name:latest-|$tagged-|" "$dir/config/runner-images/kustomization.yaml"
 # Where the objects are, and not where they are put together: a shard is made of the manager alone.
 for part in crd rbac manager notifications/rbac; do
 	(cd "$dir/config/$part" && "$kustomize" edit add label "app.kubernetes.io/version:${tagged##*:}" --without-selector --include-templates)

@@ -67,3 +67,23 @@ func TestTheSwitchFromJobsToLocalKeepsTheRights(t *testing.T) {
 	g.Expect(pod.Containers[0].Args[len(pod.Containers[0].Args)-1]).To(Equal("--runner=local"), "the last one counts")
 	g.Expect(objects).To(ContainElement(And(HaveField("GetKind()", "ClusterRole"), HaveField("GetName()", "pulumi-controller-jobs"))))
 }
+
+func TestTheImagesOfRunsAreVariants(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	dir, _ := besideConfig(t, "runners.md")
+	whole := "resources: [../config/default]\ncomponents: [../config/multi-tenancy, ../config/runner-images]\n"
+	g.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(whole), 0o600)).To(Succeed())
+	deployments := deploymentsIn(t, builtOf(t, dir))
+	g.Expect(deployments).To(HaveLen(1))
+	images := map[string]string{}
+	for _, arg := range deployments[0].Spec.Template.Spec.Containers[0].Args {
+		if pair, is := strings.CutPrefix(arg, "--runner-images="); is {
+			runtime, image, _ := strings.Cut(pair, "=")
+			images[runtime] = strings.TrimPrefix(image, "ghcr.io/flux-pulumi/pulumi-controller:latest-")
+		}
+	}
+	g.Expect(images).To(Equal(map[string]string{
+		"nodejs": "nodejs", "bun": "nodejs", "python": "python", "go": "go", "dotnet": "all", "java": "all",
+	}))
+}
