@@ -84,7 +84,9 @@ func (r *StackReconciler) inSync(ctx context.Context, stack *v1.Stack, seen *obs
 	}); err != nil {
 		return err
 	}
-	r.announceReady(ctx, before, stack, seen.Program.Revision, seen.Program.OriginRevision)
+	if e, isNew := stackstatus.ReadyEvent(before, stack, seen.Program.Revision, seen.Program.OriginRevision); isNew {
+		r.announce(ctx, stack, e)
+	}
 	return nil
 }
 
@@ -169,7 +171,7 @@ func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Sta
 	if len(result.Forgotten) > 0 {
 		r.announce(ctx, stack, stackstatus.ForgottenEvent(result.Forgotten))
 	}
-	r.announceReady(ctx, stackstatus.ReadinessOf(before), stack, record.Revision, record.OriginRevision)
+	r.emitReady(stackstatus.ReadinessOf(before), stack, record.Revision, record.OriginRevision)
 }
 
 // markInterrupted gives up on a run whose end nobody saw. The message says why.

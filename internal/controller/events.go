@@ -7,8 +7,6 @@ import (
 	"context"
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
-	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,11 +21,9 @@ type EventRecorder interface {
 	AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any)
 }
 
-// announce emits an event and logs it. It is the only place that does; call it after the
-// status is written.
+// announce emits an event and logs it. Call it after the status is written.
 func (r *StackReconciler) announce(ctx context.Context, stack *v1.Stack, e stackstatus.Event) {
-	metadata := stackstatus.Metadata(stack, e)
-	r.Events.AnnotatedEventf(stack, metadata, e.Type, e.Reason, "%s", e.Message)
+	metadata := r.emit(stack, e)
 	log := ctrl.LoggerFrom(ctx).WithValues("reason", e.Reason, "revision", metadata[v1.GroupVersion.Group+"/"+eventv1.MetaRevisionKey])
 	if e.Type == corev1.EventTypeWarning {
 		log.Error(nil, e.Message)
@@ -36,19 +32,17 @@ func (r *StackReconciler) announce(ctx context.Context, stack *v1.Stack, e stack
 	log.Info(e.Message)
 }
 
-// announceReady emits a commit status when the Stack has just become Ready, or is Ready
-// at another revision. A failure needs no such event: notification-controller sends every
-// failure to forges as well, and a commit status to nobody else but generic Providers.
-func (r *StackReconciler) announceReady(ctx context.Context, before stackstatus.Readiness, stack *v1.Stack, revision, originRevision string) {
-	if now := stackstatus.ReadinessOf(stack); !now.Ready || now == before || !stackstatus.HasCommits(&stack.Spec) {
-		return
+// emit emits an event, and returns its metadata. Nothing else does.
+func (r *StackReconciler) emit(stack *v1.Stack, e stackstatus.Event) map[string]string {
+	metadata := stackstatus.Metadata(stack, e)
+	r.Events.AnnotatedEventf(stack, metadata, e.Type, e.Reason, "%s", e.Message)
+	return metadata
+}
+
+// emitReady emits the event for a commit status. What made the Stack Ready is in the log
+// already, with the same revision.
+func (r *StackReconciler) emitReady(before stackstatus.Readiness, stack *v1.Stack, revision, originRevision string) {
+	if e, isNew := stackstatus.ReadyEvent(before, stack, revision, originRevision); isNew {
+		r.emit(stack, e)
 	}
-	r.announce(ctx, stack, stackstatus.Event{
-		Type:           corev1.EventTypeNormal,
-		Reason:         conditions.GetReason(stack, meta.ReadyCondition),
-		Message:        conditions.GetMessage(stack, meta.ReadyCondition),
-		Revision:       revision,
-		OriginRevision: originRevision,
-		CommitStatus:   true,
-	})
 }

@@ -236,7 +236,7 @@ func TestANewCommitOfPreviewedContentIsAnnounced(t *testing.T) {
 
 func TestEventsAreLogged(t *testing.T) {
 	g := NewWithT(t)
-	w, _ := sourceWorld(t)
+	w, from := sourceWorld(t)
 	var lines []string
 	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
 	for _, outcome := range []run.Outcome{run.Failed, run.Succeeded} {
@@ -250,8 +250,13 @@ func TestEventsAreLogged(t *testing.T) {
 	g.Expect(lines).To(HaveExactElements(
 		And(HavePrefix(`"msg"="Update failed: no luck" "error"=null "reason"="UpdateFailed" `), ContainSubstring(about)),
 		And(HavePrefix(`"level"=0 "msg"="Update succeeded: no resources in 1s" "reason"="ReconciliationSucceeded" `), ContainSubstring(about)),
-		And(HavePrefix(`"level"=0 "msg"="Applied revision: `+commitA), ContainSubstring(about)),
 	))
+	g.Expect(w.events.commitStatuses).To(HaveLen(1), "is not logged as well: it says the same")
+
+	lines, from.Revision = nil, commitB // with the same content
+	_, err := w.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(lines).To(HaveExactElements(HavePrefix(`"level"=0 "msg"="Applied revision: `+commitB)), "nothing else says it")
 }
 
 func TestAFlappingSourceRepeatsNoFailure(t *testing.T) {

@@ -43,6 +43,6 @@ func (r *StackReconciler) takeOver(ctx context.Context, stack *v1.Stack, seen *o
 		Revision:       seen.Program.Revision,
 		OriginRevision: seen.Program.OriginRevision,
 	})
-	r.announceReady(ctx, before, stack, seen.Program.Revision, seen.Program.OriginRevision)
+	r.emitReady(before, stack, seen.Program.Revision, seen.Program.OriginRevision)
 	return nil
 }

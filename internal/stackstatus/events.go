@@ -31,6 +31,20 @@ func EndEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) Event {
 	}
 }
 
+// ReadyEvent returns the event for a commit status when the Stack has just become Ready, or is
+// Ready at another revision. A failure needs no such event: notification-controller sends every
+// failure to forges as well, and a commit status to nobody else but generic Providers.
+func ReadyEvent(before Readiness, stack *v1.Stack, revision, originRevision string) (Event, bool) {
+	if now := ReadinessOf(stack); !now.Ready || now == before || !hasCommits(&stack.Spec) {
+		return Event{}, false
+	}
+	ready := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReadyCondition)
+	return Event{
+		Type: corev1.EventTypeNormal, Reason: ready.Reason, Message: ready.Message,
+		Revision: revision, OriginRevision: originRevision, CommitStatus: true,
+	}, true
+}
+
 // Event is an event for people, or for a git forge.
 type Event struct {
 	Type, Reason, Message string
@@ -54,9 +68,9 @@ func ReadinessOf(stack *v1.Stack) Readiness {
 	return Readiness{apimeta.IsStatusConditionTrue(stack.Status.Conditions, meta.ReadyCondition), stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision, stack.Status.LastAttemptedRevision}
 }
 
-// HasCommits reports whether the revisions of the Stack can be commits, or come from some.
+// hasCommits reports whether the revisions of the Stack can be commits, or come from some.
 // notification-controller would report that it finds none in those of others.
-func HasCommits(spec *v1.StackSpec) bool {
+func hasCommits(spec *v1.StackSpec) bool {
 	return spec.ProgramRef == nil && (spec.FluxSource == nil || spec.FluxSource.SourceRef.Kind != "Bucket")
 }
 

@@ -28,7 +28,7 @@ func TestRevisionsOfSomeSourcesAreCommits(t *testing.T) {
 		"a Program":                      {v1.StackSpec{ProgramRef: &v1.ProgramReference{Name: "a"}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(HasCommits(&tc.spec)).To(Equal(tc.want))
+			NewWithT(t).Expect(hasCommits(&tc.spec)).To(Equal(tc.want))
 		})
 	}
 }
