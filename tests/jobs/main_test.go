@@ -31,6 +31,9 @@ const image = "ghcr.io/flux-pulumi/pulumi-controller:test"
 // language is the image of the pods of runs whose program is in the language of tests/lab.
 const language = "registry.example.com/lab:test"
 
+// nodeImage also has Node.js and its language host.
+const nodeImage = "pulumi-nodejs:test"
+
 // sleeper is the image of pods that do nothing but wait.
 const sleeper = "sleep"
 
@@ -117,6 +120,10 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.end())
 	}
+	nodeHost, err := process.FindBin(filepath.Join("lab", "pulumi-language-nodejs"))
+	if err != nil {
+		return nil, errors.Join(err, c.end())
+	}
 	own := kubelet.Image{
 		Entrypoint: []string{program}, Path: filepath.Dir(program) + ":/usr/bin:/bin",
 		// As in Pulumi's images, no run can write there.
@@ -126,6 +133,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 		Config: c.ControlPlane.RESTConfig(), Dir: filepath.Join(dir, "node"),
 		Images: map[string]kubelet.Image{
 			image: own, language: own, sleeper: {Entrypoint: []string{"sleep"}, Path: "/usr/bin:/bin"},
+			nodeImage: {Path: filepath.Dir(program) + ":" + filepath.Dir(nodeHost) + ":/usr/bin:/bin"},
 		},
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 const tokenLife = 10 * time.Minute
 
 func unshared(command ...string) []string {
-	return append([]string{"--uts", "--pid", "--mount-proc", "--fork", "--kill-child"}, command...)
+	return append([]string{"--uts", "--mount", "--pid", "--mount-proc", "--fork", "--kill-child"}, command...)
 }
 
 // mount creates the volumes of the pod, and returns the directory for each mount path.
@@ -35,9 +35,12 @@ func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) 
 	volumes := map[string]string{}
 	for _, volume := range p.Spec.Volumes {
 		dir := filepath.Join(k.options.Dir, string(p.UID), volume.Name)
-		if volume.HostPath != nil {
+		switch {
+		case volume.HostPath != nil:
 			dir = volume.HostPath.Path
-		} else if volume.EmptyDir == nil {
+		case volume.PersistentVolumeClaim != nil:
+			dir = k.Claim(p.Namespace, volume.PersistentVolumeClaim.ClaimName)
+		case volume.EmptyDir == nil:
 			return nil, fmt.Errorf("volume %s is of a kind that is not known here", volume.Name)
 		}
 		if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -70,8 +73,12 @@ func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) 
 // runContainer runs a container, and returns its exit code.
 func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Container, image Image, volumes map[string]string) int32 {
 	places := map[string]string{accountDir: volumes[accountDir]}
+	var readOnly []string
 	for _, mount := range container.VolumeMounts {
 		places[mount.MountPath] = volumes[mount.Name]
+		if mount.ReadOnly {
+			readOnly = append(readOnly, volumes[mount.Name])
+		}
 	}
 	command := container.Command
 	if len(command) == 0 {
@@ -91,16 +98,19 @@ func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Con
 		host = p.Name
 	}
 	// The first process of a PID namespace ignores SIGTERM unless it handles it, and on a busy machine the shell may live for seconds.
-	inside := append([]string{"/bin/sh", "-c", `trap "exit 143" TERM; echo "$0" > /proc/sys/kernel/hostname && exec "$@"`, host}, command...)
+	const script = `trap "exit 143" TERM; echo "$0" > /proc/sys/kernel/hostname || exit
+while [ "$1" != -- ]; do mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift || exit; done; shift; exec "$@"`
+	inside := slices.Concat([]string{"/bin/sh", "-c", script, host}, readOnly, []string{"--"}, command)
 	cmd := exec.CommandContext(ctx, "unshare", unshared(inside...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = k.environ(ctx, p, container, image, places)
 	if err := cmd.Start(); err != nil {
 		return 128
 	}
-	k.setPID(p, childOf(cmd.Process.Pid))
+	pid := childOf(cmd.Process.Pid)
+	k.begin(p, pid)
 	_ = cmd.Wait() // the exit code is read below
-	k.setPID(p, 0)
+	k.end(p, pid)
 	if p.killed {
 		return 128 + int32(syscall.SIGKILL) // unshare does not report it
 	}
@@ -110,13 +120,23 @@ func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Con
 	return int32(cmd.ProcessState.ExitCode())
 }
 
-func (k *Kubelet) setPID(p *pod, pid int) {
+// begin notes the first process of a container, 0 if it has ended already.
+func (k *Kubelet) begin(p *pod, pid int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p.pid = pid
-	if pid != 0 && p.DeletionTimestamp != nil {
+	if pid == 0 {
+		return
+	}
+	p.pids[pid] = true
+	if p.DeletionTimestamp != nil {
 		p.stop()
 	}
+}
+
+func (k *Kubelet) end(p *pod, pid int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(p.pids, pid)
 }
 
 // childOf returns the only child of unshare: the first process of the container. On a busy

@@ -3,7 +3,7 @@
 
 // Package kubelet simulates a node for tests on machines that can run none. It runs the
 // containers of pods as processes in a PID namespace, with their own host name and with
-// directories as volumes, and writes the status of the pods as a kubelet does. Images,
+// directories as volumes, read-only where the pod says so, and writes the status of the pods as a kubelet does. Images,
 // networks, users and limits of pods are missing: what depends on them needs a real node.
 // Everything else is real: the program, its arguments, the account's token, signals, exit
 // codes.
@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -69,9 +70,9 @@ type pod struct {
 	cancel context.CancelFunc
 	// killed reports whether Kill has killed it, and ended whether nothing of it runs any more, and that was reported.
 	killed, ended bool
-	// pid is the first process of the running container, in the PID namespace of this
+	// pids are the first processes of the running containers, in the PID namespace of this
 	// machine.
-	pid int
+	pids map[int]bool
 }
 
 // CanRun says why pods cannot run here.
@@ -125,7 +126,7 @@ func (k *Kubelet) look(ctx context.Context) {
 			k.bind(ctx, found) // the next look starts it
 		case !ok && found.DeletionTimestamp == nil && found.Status.Phase == corev1.PodPending:
 			life, cancel := context.WithCancel(ctx)
-			started := &pod{Pod: found, cancel: cancel}
+			started := &pod{Pod: found, cancel: cancel, pids: map[int]bool{}}
 			k.pods[string(found.UID)] = started
 			k.work.Go(func() { k.runPod(life, started) })
 		case ok && found.DeletionTimestamp != nil && known.DeletionTimestamp == nil:
@@ -146,13 +147,15 @@ func (k *Kubelet) bind(ctx context.Context, found *corev1.Pod) {
 	}, metav1.CreateOptions{})
 }
 
-// stop sends SIGTERM to the container, and kills it after its grace period.
+// stop sends SIGTERM to the containers, and kills them after their grace period.
 func (p *pod) stop() {
-	if p.pid == 0 {
+	if len(p.pids) == 0 {
 		p.cancel() // nothing was started yet, or only what can be cut short
 		return
 	}
-	_ = syscall.Kill(p.pid, syscall.SIGTERM)
+	for pid := range p.pids {
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+	}
 	time.AfterFunc(time.Duration(*p.Spec.TerminationGracePeriodSeconds)*time.Second, p.cancel)
 }
 
@@ -161,11 +164,20 @@ func (k *Kubelet) Kill(uid string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known, ok := k.pods[uid]
-	if !ok || known.pid == 0 {
+	if !ok || len(known.pids) == 0 {
 		return errors.New("no container of the pod runs")
 	}
 	known.killed = true
-	return syscall.Kill(known.pid, syscall.SIGKILL)
+	var errs []error
+	for pid := range known.pids {
+		errs = append(errs, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	return errors.Join(errs...)
+}
+
+// Claim is the directory of a claim, which every pod of its namespace can mount.
+func (k *Kubelet) Claim(namespace, name string) string {
+	return filepath.Join(k.options.Dir, "claims", namespace, name)
 }
 
 // Log is the path of a pod's log.
@@ -191,59 +203,90 @@ func (k *Kubelet) remove(ctx context.Context, p *corev1.Pod) {
 	})
 }
 
-// runContainers runs the containers one after the other, and returns the final status of
-// the pod.
+// runContainers runs the init containers one after the other, then the others together, and returns
+// the final status of the pod.
 func (k *Kubelet) runContainers(ctx context.Context, p *pod) corev1.PodStatus {
-	status := corev1.PodStatus{Phase: corev1.PodPending, StartTime: &metav1.Time{Time: time.Now()}}
 	mounted, err := k.mount(ctx, p)
 	if err != nil {
 		return corev1.PodStatus{Phase: corev1.PodFailed, Reason: "FailedMount", Message: err.Error()}
 	}
-	for i, container := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
-		statuses := &status.InitContainerStatuses
-		if i >= len(p.Spec.InitContainers) {
-			statuses, status.Phase = &status.ContainerStatuses, corev1.PodRunning
-		}
-		if k.isToldToEnd(p) {
-			status.Phase = corev1.PodFailed
-			return status
-		}
-		now := corev1.ContainerStatus{Name: container.Name, Image: container.Image}
-		image, ok := k.options.Images[container.Image]
-		if !ok {
-			now.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image " + container.Image}
-			*statuses, status.Phase = append(*statuses, now), corev1.PodPending
-			k.tell(ctx, p, status)
-			<-ctx.Done()
-			return corev1.PodStatus{Phase: corev1.PodFailed}
-		}
-		now.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.Now()}
-		k.tell(ctx, p, with(status, i < len(p.Spec.InitContainers), now))
-		code := k.runContainer(ctx, p, container, image, mounted)
-		now.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reasonOf(code), FinishedAt: metav1.Now()}}
-		*statuses = append(*statuses, now)
-		if code != 0 {
-			status.Phase = corev1.PodFailed
-			return status
+	s := podStatus{PodStatus: corev1.PodStatus{Phase: corev1.PodPending, StartTime: &metav1.Time{Time: time.Now()}}}
+	for _, container := range p.Spec.InitContainers {
+		if k.isToldToEnd(p) || !k.runToEnd(ctx, p, container, &s, &s.InitContainerStatuses, mounted) {
+			s.Phase = corev1.PodFailed
+			return s.PodStatus
 		}
 	}
-	status.Phase = corev1.PodSucceeded
-	return status
+	if k.isToldToEnd(p) {
+		s.Phase = corev1.PodFailed
+		return s.PodStatus
+	}
+	var all sync.WaitGroup
+	var failed atomic.Bool
+	for _, container := range p.Spec.Containers {
+		all.Go(func() {
+			if !k.runToEnd(ctx, p, container, &s, &s.ContainerStatuses, mounted) {
+				failed.Store(true)
+			}
+		})
+	}
+	all.Wait()
+	s.Phase = corev1.PodSucceeded
+	if failed.Load() {
+		s.Phase = corev1.PodFailed
+	}
+	return s.PodStatus
+}
+
+// podStatus is the status of a pod whose containers run at the same time.
+type podStatus struct {
+	mu sync.Mutex
+	corev1.PodStatus
+}
+
+// set replaces the status of one container in the list, and returns that of the pod.
+func (s *podStatus) set(list *[]corev1.ContainerStatus, phase corev1.PodPhase, now corev1.ContainerStatus) corev1.PodStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Phase = phase
+	i := slices.IndexFunc(*list, func(c corev1.ContainerStatus) bool { return c.Name == now.Name })
+	if i < 0 {
+		i, *list = len(*list), append(*list, now)
+	}
+	(*list)[i] = now
+	return *s.PodStatus.DeepCopy()
+}
+
+// runToEnd runs a container, and reports whether it has succeeded. That it has ended is told at once
+// if others still run.
+func (k *Kubelet) runToEnd(ctx context.Context, p *pod, container corev1.Container, s *podStatus, list *[]corev1.ContainerStatus, mounted map[string]string) bool {
+	phase := corev1.PodRunning
+	if list == &s.InitContainerStatuses {
+		phase = corev1.PodPending
+	}
+	now := corev1.ContainerStatus{Name: container.Name, Image: container.Image}
+	image, ok := k.options.Images[container.Image]
+	if !ok {
+		now.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image " + container.Image}
+		k.tell(ctx, p, s.set(list, corev1.PodPending, now))
+		<-ctx.Done()
+		return false
+	}
+	now.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.Now()}
+	k.tell(ctx, p, s.set(list, phase, now))
+	code := k.runContainer(ctx, p, container, image, mounted)
+	now.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reasonOf(code), FinishedAt: metav1.Now()}}
+	status := s.set(list, phase, now)
+	if phase == corev1.PodRunning && len(p.Spec.Containers) > 1 {
+		k.tell(ctx, p, status)
+	}
+	return code == 0
 }
 
 func (k *Kubelet) isToldToEnd(p *pod) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return p.DeletionTimestamp != nil
-}
-
-func with(status corev1.PodStatus, isInit bool, now corev1.ContainerStatus) corev1.PodStatus {
-	if isInit {
-		status.InitContainerStatuses = append(slices.Clone(status.InitContainerStatuses), now)
-	} else {
-		status.ContainerStatuses = append(slices.Clone(status.ContainerStatuses), now)
-	}
-	return status
 }
 
 func reasonOf(code int32) string {
