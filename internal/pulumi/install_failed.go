@@ -59,9 +59,9 @@ func outcomeOfInstall(e ending) (run.Outcome, string) {
 }
 
 // missingTool is the advice if a language is missing.
-const missingTool = "the image that runs the program does not have it, or not for the user of the run: take one with the language, its package manager and " +
-	"its language host, such as pulumi/pulumi-nodejs for Node.js, as that of the controller, " +
-	"or with --runner=job in spec.workspaceTemplate.spec.image or --runner-images"
+const missingTool = run.MissingLanguage + ": use one with the language, its package manager and its language host, " +
+	"such as a variant of the controller's image (flux pulumi install --image-variant) " +
+	"or, with --runner=job, any image in --runner-images or in spec.workspaceTemplate.spec.image"
 
 // brokenModules is the advice if the source has a node_modules of pnpm.
 const brokenModules = "the node_modules of pnpm consists of symbolic links, and a source has none: leave it out of the source"

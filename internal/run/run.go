@@ -224,6 +224,9 @@ type Program struct {
 // LeftOutOfArtifacts says why a file of a repository may be missing in an artifact.
 const LeftOutOfArtifacts = "symbolic links, and files that .sourceignore or spec.ignore of the source excludes, are not in an artifact"
 
+// MissingLanguage says why the program of a run could not be executed.
+const MissingLanguage = "the image that runs the program does not have it, or not for the user of the run"
+
 // Artifact is the artifact of a Flux source, and the directory of the program in it.
 type Artifact struct {
 	// URL to download the archive from.

@@ -15,6 +15,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/manifests"
 )
 
 // stagesOf returns the stages of the Dockerfile by their names, each as its lines without comments.
@@ -49,7 +51,7 @@ func basesOf(t *testing.T) map[string]string {
 func TestTheVariantsOfTheImage(t *testing.T) {
 	g := NewWithT(t)
 	stages, bases := stagesOf(t), basesOf(t)
-	g.Expect(slices.Sorted(maps.Keys(bases))).To(Equal([]string{"all", "go", "nodejs", "python"}))
+	g.Expect(slices.Sorted(maps.Keys(bases))).To(ConsistOf(manifests.Variants()), "those of flux pulumi install")
 
 	module := strings.Join(lines(t, "hack/tools/pulumi/go.mod"), "\n")
 	version := regexp.MustCompile(`(?m)^github\.com/pulumi/pulumi/pkg/v3 v([0-9.]+)`).FindStringSubmatch(module)
@@ -93,7 +95,7 @@ func TestAReleaseHasAllVariants(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repository, ".github/workflows/release.yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(yaml.Unmarshal(text, &workflow)).To(Succeed())
-	g.Expect(workflow.Jobs["variants"].Strategy.Matrix.Variant).To(ConsistOf(slices.Sorted(maps.Keys(basesOf(t)))))
+	g.Expect(workflow.Jobs["variants"].Strategy.Matrix.Variant).To(ConsistOf(manifests.Variants()))
 }
 
 // TestTheDigestOfAnImageOfPulumi runs the script of a release with a docker that only answers.

@@ -19,6 +19,8 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/manifests"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // pullReasons are why a container waits for its image.
@@ -74,7 +76,8 @@ func (s *session) reportUnpulled(ctx context.Context, api client.Reader, deploym
 }
 
 // checkRunImages reports the images that the pods of runs cannot pull: of those that exist,
-// and of those that the controller has deleted since, by the message of their Stack.
+// and of those that the controller has deleted since, by the message of their Stack. It also
+// reports the Stacks whose image does not have the language of their program.
 func (s *session) checkRunImages(ctx context.Context, api client.Reader) bool {
 	pods := &corev1.PodList{}
 	if err := api.List(ctx, pods, client.HasLabels{runLabel}); err != nil {
@@ -93,8 +96,25 @@ func (s *session) checkRunImages(ctx context.Context, api client.Reader) bool {
 		if unpulled && conditions.GetReason(stack, meta.ReadyCondition) == v1.PodFailedReason {
 			texts = append(texts, fmt.Sprintf("Stack %s/%s: %s: %s", stack.Namespace, stack.Name, bounded.Line(message, maxPullMessage), runImageAdvice))
 		}
+		if conditions.IsFalse(stack, meta.ReadyCondition) && strings.Contains(message, run.MissingLanguage) {
+			texts = append(texts, missingLanguage(stack))
+		}
 	}
 	return s.report(texts)
+}
+
+// missingLanguage names the image that has the language of a program, as far as that is
+// known.
+func missingLanguage(stack *v1.Stack) string {
+	variant, language := "all", "its program"
+	if info := stack.Status.ProjectInfo; info != nil && info.Runtime != "" {
+		language = info.Runtime
+		if slices.Contains(manifests.Variants(), language) {
+			variant = language
+		}
+	}
+	return fmt.Sprintf("Stack %s/%s: the image of its last run cannot execute %s: install the controller with flux pulumi install --image-variant=%s or, "+
+		"for runs as Jobs, set an image with --runner-images or in spec.workspaceTemplate.spec.image", stack.Namespace, stack.Name, language, variant)
 }
 
 func (s *session) report(texts []string) bool {

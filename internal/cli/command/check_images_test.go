@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // waiting creates a pod whose container waits for its image.
@@ -67,12 +68,33 @@ func TestCheckNamesImagesThatCannotBePulled(t *testing.T) {
 	t.Cleanup(func() { _ = w.api.Delete(context.Background(), stack) })
 	conditions.MarkFalse(stack, meta.ReadyCondition, v1.PodFailedReason, "%s", "the pod of the run could not be started: container pulumi, image b:1: Back-off (ImagePullBackOff)")
 	g.Expect(w.api.Status().Update(t.Context(), stack)).To(Succeed())
+	typescript := stack.DeepCopy()
+	typescript.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "typescript"}
+	g.Expect(w.api.Create(t.Context(), typescript)).To(Succeed())
+	t.Cleanup(func() { _ = w.api.Delete(context.Background(), typescript) })
+	typescript.Status.ProjectInfo = &v1.ProjectInfo{Name: "app", Runtime: "nodejs"}
+	conditions.MarkFalse(typescript, meta.ReadyCondition, v1.UpdateFailedReason, "%s", "no language plugin 'pulumi-language-nodejs' found ("+run.MissingLanguage+": use another)")
+	g.Expect(w.api.Status().Update(t.Context(), typescript)).To(Succeed())
 	w.deployAsIfByKubernetes()
 	done = w.run("check")
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).To(And(
+		ContainSubstring("✗ Stack check-images/typescript: the image of its last run cannot execute nodejs: install the controller with flux pulumi install --image-variant=nodejs"),
 		ContainSubstring("✔ pulumi-controller: deployment ready\n"),
 		ContainSubstring("✗ pod check-images/run: cannot pull image registry.example.com/a:1 (ErrImagePull): set an existing image in spec.workspaceTemplate.spec.image"),
 		ContainSubstring("✗ Stack check-images/app: the pod of the run could not be started: container pulumi, image b:1: Back-off (ImagePullBackOff): set an existing image"),
 	))
+}
+
+func TestCheckNamesTheVariantWithALanguage(t *testing.T) {
+	for runtime, want := range map[string]string{
+		"nodejs": "cannot execute nodejs: install the controller with flux pulumi install --image-variant=nodejs or",
+		"java":   "cannot execute java: install the controller with flux pulumi install --image-variant=all or",
+		"":       "cannot execute its program: install the controller with flux pulumi install --image-variant=all or",
+	} {
+		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "app"}}
+		stack.Status.ProjectInfo = &v1.ProjectInfo{Name: "app", Runtime: runtime}
+		NewWithT(t).Expect(missingLanguage(stack)).To(HavePrefix("Stack team/app: the image of its last run " + want))
+	}
+	NewWithT(t).Expect(missingLanguage(&v1.Stack{})).To(ContainSubstring("cannot execute its program: "))
 }

@@ -22,7 +22,7 @@ import (
 
 func newInstall(s *session) *cobra.Command {
 	var export, crds, force bool
-	var image, tag, runner string
+	var image, tag, variant, runner string
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install or upgrade pulumi-controller",
@@ -33,6 +33,9 @@ Without --force, the command does not overwrite what was installed or changed in
 removed from an installation of its own.`,
 		Example: `  # Install into flux-system
   flux pulumi install
+
+  # Install it with Node.js, for programs in TypeScript
+  flux pulumi install --image-variant=nodejs
 
   # Install it with each run as a Kubernetes Job
   flux pulumi install --runner=job
@@ -47,10 +50,13 @@ removed from an installation of its own.`,
 			if err := checkRunner(runner); err != nil {
 				return err
 			}
+			if err := checkVariant(variant); err != nil {
+				return err
+			}
 			if strings.ContainsAny(image[strings.LastIndex(image, "/")+1:], ":@") {
 				return fmt.Errorf("--image is %q: set the tag with --tag; an image with a digest cannot be installed this way", image)
 			}
-			options := manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag, Jobs: runner == runnerJob, WithoutCRDs: !crds}
+			options := manifests.Options{Namespace: s.namespace(), Image: image, Tag: tag, Variant: variant, Jobs: runner == runnerJob, WithoutCRDs: !crds}
 			if export {
 				text, err := manifests.Build(config.Files, options)
 				if err != nil {
@@ -76,8 +82,10 @@ removed from an installation of its own.`,
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite what was installed or changed in another way")
 	cmd.Flags().StringVar(&image, "image", "", "the image of the controller without its tag, if it is not the project's own; an upgrade keeps it")
 	cmd.Flags().StringVar(&tag, "tag", releasedTag(s.Version), "the tag of the image")
+	cmd.Flags().StringVar(&variant, "image-variant", "", "the variant of the image with the languages of programs: nodejs, python, go or all; empty for programs in YAML alone; an upgrade keeps it")
 	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "where Pulumi runs: local, in the pod of the controller, or job, in a Kubernetes Job for each run; an upgrade keeps it")
 	completeValues(cmd, "runner", runners()...)
+	completeValues(cmd, "image-variant", manifests.Variants()...)
 	return cmd
 }
 
@@ -90,6 +98,14 @@ func runners() []string { return []string{runnerLocal, runnerJob} }
 func checkRunner(runner string) error {
 	if !slices.Contains(runners(), runner) {
 		return fmt.Errorf("--runner is %q: it must be one of %s", runner, strings.Join(runners(), ", "))
+	}
+	return nil
+}
+
+// checkVariant rejects an unknown --image-variant.
+func checkVariant(variant string) error {
+	if variant != "" && !slices.Contains(manifests.Variants(), variant) {
+		return fmt.Errorf("--image-variant is %q: it must be one of %s", variant, strings.Join(manifests.Variants(), ", "))
 	}
 	return nil
 }

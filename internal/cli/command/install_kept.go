@@ -46,6 +46,11 @@ func (s *session) keep(ctx context.Context, api client.Client, options *manifest
 			options.Image = image
 			s.Actionf("keeping --image=%s", image)
 		}
+		variant := manifests.VariantOf(container.Image)
+		if !given("image-variant") && variant != "" && manifests.VariantOf(options.Tag) == "" {
+			options.Variant = variant
+			s.Actionf("keeping --image-variant=%s", variant)
+		}
 	}
 	return nil
 }

@@ -115,6 +115,10 @@ func TestInstall(t *testing.T) {
 		"install --tag v1.2.4",
 		"install --runner local --image ghcr.io/flux-pulumi/pulumi-controller",
 		"install --runner pod",
+		"install --image-variant nodejs",
+		"install --tag v1.2.5",
+		"install --tag v1.2.5 --image-variant=",
+		"install --image-variant cobol",
 		"check",
 		"get stacks",
 	)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,6 +23,23 @@ import (
 // Image is the image of the controller in the manifests, without its tag.
 const Image = "ghcr.io/flux-pulumi/pulumi-controller"
 
+// latest is the tag of the image in the manifests.
+const latest = "latest"
+
+// Variants are the variants of the image with a language. They have the tag of the image with
+// their name as a suffix.
+func Variants() []string { return []string{"nodejs", "python", "go", "all"} }
+
+// VariantOf returns the variant that a tag is of, "" for none.
+func VariantOf(tag string) string {
+	for _, variant := range Variants() {
+		if strings.HasSuffix(tag, "-"+variant) {
+			return variant
+		}
+	}
+	return ""
+}
+
 // Options customises the manifests.
 type Options struct {
 	// Namespace of the controller.
@@ -31,17 +49,27 @@ type Options struct {
 	Image string
 	// Tag of the image. Empty keeps the one of the manifests.
 	Tag string
+	// Variant of the image, one of Variants. Empty is the image without another language.
+	Variant string
 	// Jobs makes each run a Kubernetes Job.
 	Jobs bool
 	// WithoutCRDs leaves out the CRDs.
 	WithoutCRDs bool
 }
 
+// tag returns the tag of the variant.
+func (o Options) tag() string {
+	if o.Variant == "" {
+		return o.Tag
+	}
+	return cmp.Or(o.Tag, latest) + "-" + o.Variant
+}
+
 // check refuses what cannot be the name of an image.
 func (o Options) check() error {
 	repository, err := name.NewRepository(cmp.Or(o.Image, Image))
-	if err == nil && o.Tag != "" {
-		_, err = name.NewTag(repository.Name() + ":" + o.Tag)
+	if err == nil && o.tag() != "" {
+		_, err = name.NewTag(repository.Name() + ":" + o.tag())
 	}
 	if err != nil {
 		return fmt.Errorf("invalid name of the controller's image: %w", err)
@@ -99,8 +127,8 @@ func overlay(options Options) map[string]any {
 	if options.Image != "" {
 		replaced["newName"] = options.Image
 	}
-	if options.Tag != "" {
-		replaced["newTag"] = options.Tag
+	if options.Tag != "" || options.Variant != "" {
+		replaced["newTag"] = options.tag()
 	}
 	if len(replaced) > 1 {
 		kustomization["images"] = []any{replaced}

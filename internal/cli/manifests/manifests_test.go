@@ -4,6 +4,7 @@
 package manifests
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -52,4 +53,27 @@ func TestBuildForJobs(t *testing.T) {
 	g.Expect(kinds).To(ContainElements("ClusterRole//pulumi-controller-jobs", "ClusterRoleBinding//pulumi-controller-jobs", "NetworkPolicy/pulumi/allow-pulumi-runs"))
 	g.Expect(string(text)).To(ContainSubstring("- --runner=job\n"))
 	g.Expect(string(text)).NotTo(ContainSubstring("namespace: flux-system"))
+}
+
+func TestTheVariantOfTheImage(t *testing.T) {
+	for name, test := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"of a tag":        {Options{Tag: "v1.2.3", Variant: "nodejs"}, Image + ":v1.2.3-nodejs"},
+		"of no tag":       {Options{Variant: "all"}, Image + ":latest-all"},
+		"of a prerelease": {Options{Tag: "v1.2.3-rc.1", Variant: "go"}, Image + ":v1.2.3-rc.1-go"},
+		"of a mirror":     {Options{Image: "registry.example.com/mirror", Tag: "1", Variant: "python"}, "registry.example.com/mirror:1-python"},
+		"none":            {Options{Tag: "v1.2.3"}, Image + ":v1.2.3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			test.options.Namespace = "pulumi"
+			text, err := Build(config.Files, test.options)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(text)).To(ContainSubstring("image: " + test.want + "\n"))
+			_, tag, _ := strings.Cut(test.want, ":")
+			g.Expect(VariantOf(tag)).To(Equal(test.options.Variant))
+		})
+	}
 }
