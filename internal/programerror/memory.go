@@ -29,6 +29,14 @@ func (m Memory) advice() string {
 	return "raise the memory limit of the container that runs Pulumi, which is " + quantity(m.Limit)
 }
 
+// EndedBy describes the end of a process of the run by a signal, and what to do about it.
+func (m Memory) EndedBy(signal string) (ended, advice string) {
+	if m.Killed && signal == "killed" {
+		return "was killed (OOMKilled)", m.advice()
+	}
+	return "was ended by a signal (" + signal + ")", "if it was out of memory, " + m.advice()
+}
+
 // quantity writes bytes as in the spec of a pod.
 func quantity(bytes int64) string {
 	const mi = 1 << 20

@@ -37,7 +37,8 @@ func outcomeOfInstall(e ending) (run.Outcome, string) {
 		}
 		return run.Failed, installing + ": " + e.err.Error()
 	case e.last.signal != "":
-		return run.Failed, fmt.Sprintf("%s: it was ended by a signal (%s): the memory limit may be too low", installing, e.last.signal)
+		ended, advice := e.program.Memory.EndedBy(e.last.signal)
+		return run.Failed, fmt.Sprintf("%s: %s %s: %s", installing, cmp.Or(e.last.tool, "Pulumi"), ended, advice)
 	}
 	if e.compiling && e.disk == nil {
 		// This text of the language host says that the program does not compile.
@@ -48,6 +49,9 @@ func outcomeOfInstall(e ending) (run.Outcome, string) {
 	switch {
 	case e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
+	case isKilled(sign):
+		_, advice := e.program.Memory.EndedBy("killed")
+		return run.Failed, message + " (" + advice + ")"
 	case isMissingTool(sign):
 		return run.Failed, message + " (" + missingTool + ")"
 	case strings.Contains(sign, "ERR_PNPM_ABORTED_REMOVE_MODULES_DIR"):
@@ -65,6 +69,12 @@ const missingTool = run.MissingLanguage + ": use one with the language, its pack
 
 // brokenModules is the advice if the source has a node_modules of pnpm.
 const brokenModules = "the node_modules of pnpm consists of symbolic links, and a source has none: leave it out of the source"
+
+// isKilled recognizes that a tool was killed, such as by the kernel for its memory, by what its parent says: a program
+// in Go, npm, or a shell.
+func isKilled(message string) bool {
+	return regexp.MustCompile(`(?m)\bsignal: killed\b|\bSIGKILL\b|^Killed$|\bexit (code|status) 137\b`).MatchString(message)
+}
 
 // isMissingTool recognizes a missing language host or language tool.
 func isMissingTool(message string) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/programerror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -122,6 +123,32 @@ func TestMessageOfAFailedInstallationIsBounded(t *testing.T) {
 	g.Expect(len(strings.Split(text, "\n"))).To(Equal(2*maxInstallLines + 1))
 	text = installText("", "npm error "+strings.Repeat("x", 1<<20)+"\nerror: "+strings.Repeat("y", 1<<20), exit{code: 1})
 	g.Expect(len(text)).To(BeNumerically("<", 4*maxInstallText))
+}
+
+func TestAnInstallationThatIsKilledNamesTheLimit(t *testing.T) {
+	t.Parallel()
+	const limit = "raise the memory limit of the container that runs Pulumi, which is 512Mi"
+	for name, test := range map[string]struct {
+		last   exit
+		stderr string
+		killed bool
+		want   string
+	}{
+		"Pulumi":   {exit{code: -1, signal: "killed"}, "", true, "Pulumi was killed (OOMKilled): " + limit},
+		"npm":      {exit{code: -1, signal: "killed", tool: "npm"}, "", false, "npm was ended by a signal (killed): if it was out of memory, " + limit},
+		"a script": {exit{code: 1}, "npm error signal SIGKILL", true, "npm error signal SIGKILL (" + limit + ")"},
+		"a compiler": {
+			exit{code: 1}, "go: example.com/a: compile: signal: killed", false, "go: example.com/a: compile: signal: killed (if it was out of memory, " + limit + ")",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			memory := programerror.Memory{Limit: 512 << 20, Killed: test.killed}
+			outcome, message := outcomeOfInstall(ending{last: test.last, stderr: test.stderr + "\nerror: installing dependencies: exit status 1", program: programerror.Program{Memory: memory}})
+			g.Expect(outcome).To(Equal(run.Failed))
+			g.Expect(message).To(Equal(installing + ": " + test.want))
+		})
+	}
 }
 
 func TestADependencyThatIsOutOfReach(t *testing.T) {

@@ -67,15 +67,32 @@ func about(urn, text string) string {
 // shortName is the readable part of urn:pulumi:<stack>::<project>::<parent
 // type>$<type>::<name>. It is empty for the stack itself, whose name adds nothing.
 func shortName(urn string) string {
-	parts := strings.SplitN(urn, "::", 4)
-	if len(parts) < 4 {
+	kind, name := kindAndName(urn)
+	if kind == "" || kind == stackType {
 		return ""
 	}
-	kind := parts[2][strings.LastIndexByte(parts[2], '$')+1:]
+	return fmt.Sprintf("%s (%s)", kind, name)
+}
+
+func kindAndName(urn string) (kind, name string) {
+	parts := strings.SplitN(urn, "::", 4)
+	if len(parts) < 4 {
+		return "", ""
+	}
+	return parts[2][strings.LastIndexByte(parts[2], '$')+1:], parts[3]
+}
+
+// packageOf is the package whose provider manages a resource, empty for the stack itself.
+func packageOf(urn string) string {
+	kind, _ := kindAndName(urn)
 	if kind == stackType {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s)", kind, parts[3])
+	if provider, isProvider := strings.CutPrefix(kind, "pulumi:providers:"); isProvider {
+		return provider
+	}
+	of, _, _ := strings.Cut(kind, ":")
+	return of
 }
 
 // isErrorLine reports whether a text claims to be an error.

@@ -173,6 +173,18 @@ func TestJudgeOfAProcessThatWasKilledByTheKernel(t *testing.T) {
 	g.Expect(message).To(ContainSubstring("ended by a signal (killed)"))
 }
 
+func TestThePackageOfAResource(t *testing.T) {
+	for urn, want := range map[string]string{
+		"urn:pulumi:dev::demo::pulumi:pulumi:Stack::demo-dev":         "",
+		"urn:pulumi:dev::demo::my:index:Part$aws:s3/bucket:Bucket::a": "aws",
+		"urn:pulumi:dev::demo::pulumi:providers:aws::default_6_0_0":   "aws",
+		"urn:pulumi:dev::demo::pulumi-nodejs:dynamic:Resource::a":     "pulumi-nodejs",
+		"": "",
+	} {
+		NewWithT(t).Expect(packageOf(urn)).To(Equal(want), urn)
+	}
+}
+
 func TestTidy(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(tidy("\x1b[33mWarning\x1b[0m: a\r\n\n\n  b \x07\n\x1b[")).To(Equal("Warning: a\n  b"))

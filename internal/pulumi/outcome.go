@@ -99,10 +99,13 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		}
 		return run.Failed, e.err.Error()
 	case e.last.signal != "":
-		return run.Failed, fmt.Sprintf("Pulumi was ended by a signal (%s): the stack may be left locked, "+
-			"with pending operations; the memory limit may be too low", e.last.signal)
+		ended, advice := e.program.Memory.EndedBy(e.last.signal)
+		return run.Failed, fmt.Sprintf("Pulumi %s: the stack may be left locked, with pending operations; %s", ended, advice)
 	}
 	message := failureMessage(e.explained(), e.stderr, e.last.code)
+	if doing, isLost := programerror.CutLost(message); isLost && len(e.events.errors) == 0 {
+		message = doing + e.program.Lost(e.host(), e.printed) // before the engine was at work
+	}
 	sign := failureSign(e.events.errors, cmp.Or(e.last.stderr.Text, e.stderr), e.last.code)
 	switch {
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
@@ -164,10 +167,26 @@ func (e ending) explained() []diagnostic {
 	errors := slices.Clone(e.events.errors)
 	for i, d := range errors {
 		errors[i].raw = d.sign()
-		errors[i].text = e.program.Message(withoutError(d.text), e.printed)
+		errors[i].text = e.explain(d.urn, withoutError(d.text))
 	}
 	return errors
 }
+
+// explain is the message for an error of a resource, or of the program if there is no URN.
+func (e ending) explain(urn, text string) string {
+	doing, isLost := programerror.CutLost(text)
+	provider := packageOf(urn)
+	switch {
+	case isLost && provider == "":
+		return doing + e.program.Lost(e.host(), e.printed)
+	case isLost && doing == "": // otherwise, the provider may have lost a connection of its own
+		return e.program.Lost("the provider plugin of "+provider, e.printed)
+	}
+	return e.program.Message(text, e.printed)
+}
+
+// host names the process that runs the program.
+func (e ending) host() string { return "the language host pulumi-language-" + e.program.Runtime }
 
 // isLocked recognizes a lock by the texts of the file and object stores and of Pulumi
 // Cloud, because the CLI has no exit code for it.

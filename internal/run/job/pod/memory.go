@@ -20,8 +20,13 @@ func explainMemory(ended run.Result, kills int) run.Result {
 	if ended.Outcome == run.Failed {
 		ended.Outcome = run.PodFailed
 	}
-	message := "a process of the run exceeded the memory limit of its pod and was killed (OOMKilled): raise spec.workspaceTemplate.spec.resources.limits.memory"
-	if ended.Message != "" && !strings.HasPrefix(ended.Message, programerror.OutOfMemory) {
+	const limit = "spec.workspaceTemplate.spec.resources.limits.memory"
+	if strings.HasPrefix(ended.Message, programerror.OutOfMemory) {
+		ended.Message += "; the limit is " + limit
+		return ended
+	}
+	message := "a process of the run exceeded the memory limit of its pod and was killed (OOMKilled): raise " + limit
+	if ended.Message != "" {
 		message += "; " + ended.Message
 	}
 	ended.Message = message

@@ -20,11 +20,14 @@ func TestAResultNamesAnOOMKill(t *testing.T) {
 	}{
 		"Pulumi was killed": {run.Result{Outcome: run.Failed, Message: "ended by a signal", Interrupted: true}, 1, run.PodFailed, "; ended by a signal"},
 		"no message":        {run.Result{Outcome: run.Failed}, 1, run.PodFailed, "limits.memory"},
-		"it is known":       {run.Result{Outcome: run.Failed, Message: "out of memory: the program was killed"}, 1, run.PodFailed, "limits.memory"},
-		"locked":            {run.Result{Outcome: run.Locked, Message: "locked by a"}, 1, run.Locked, "; locked by a"},
-		"cancelled":         {run.Result{Outcome: run.Cancelled, Message: "cancelled"}, 1, run.Cancelled, "; cancelled"},
-		"succeeded":         {run.Result{Outcome: run.Succeeded}, 1, run.Succeeded, ""},
-		"another failure":   {run.Result{Outcome: run.Failed, Message: "no such bucket"}, 0, run.Failed, "no such bucket"},
+		"it is known": {
+			run.Result{Outcome: run.Failed, Message: "out of memory: raise the limit, which is 512Mi"}, 1, run.PodFailed,
+			"out of memory: raise the limit, which is 512Mi; the limit is spec.workspaceTemplate.spec.resources.limits.memory",
+		},
+		"locked":          {run.Result{Outcome: run.Locked, Message: "locked by a"}, 1, run.Locked, "; locked by a"},
+		"cancelled":       {run.Result{Outcome: run.Cancelled, Message: "cancelled"}, 1, run.Cancelled, "; cancelled"},
+		"succeeded":       {run.Result{Outcome: run.Succeeded}, 1, run.Succeeded, ""},
+		"another failure": {run.Result{Outcome: run.Failed, Message: "no such bucket"}, 0, run.Failed, "no such bucket"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
