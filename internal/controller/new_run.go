@@ -51,7 +51,7 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		Timeout:         stack.GetTimeout(),
 		Outputs:         wantedOutputs(stack, seen, operation),
 		Interrupted:     interruptedRuns(stack, operation, r.Holder),
-		Steps:           kind.OnRequest,
+		WantsPlan:       kind.OnRequest,
 		Workspace:       seen.Workspace,
 	}
 	if operation == run.Recover {

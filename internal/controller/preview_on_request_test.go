@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -41,17 +43,19 @@ func TestAPreviewOnRequestIsNoReconcile(t *testing.T) {
 	g.Expect(stack.Status.Run).To(HaveField("PreviewRequest", "one"))
 	todo := w.runner.runs[stack.Status.Run.ID]
 	g.Expect(todo.Operation).To(Equal(run.Preview))
-	g.Expect(todo.Steps).To(BeTrue())
+	g.Expect(todo.WantsPlan).To(BeTrue())
 	g.Expect(todo.Outputs).To(BeNil())
 	g.Expect(stack.Status.Conditions).To(Equal(before.Status.Conditions))
 	w.passTime(time.Minute)
 	w.mustReconcile()
 	g.Expect(w.stack().Status).To(Equal(stack.Status), "its progress is not reported in the conditions")
 
-	step := run.Step{Op: "update", URN: things("a")[0].URN, Type: "lab:index:Thing", Paths: []string{"value"}}
+	made := plan.Plan{Steps: []plan.Step{{Op: plan.OpUpdate, URN: things("a")[0].URN, Type: "lab:index:Thing", Properties: []plan.Property{
+		{Path: "value", Kind: plan.KindUpdate, Change: plan.Change{Old: json.RawMessage(`"x"`), New: json.RawMessage(`"y"`)}},
+	}}}}
 	w.runner.end(todo.ID, run.Succeeded, "")
 	w.runner.results[todo.ID].Changes = run.Changes{Updated: 1}
-	w.runner.results[todo.ID].Steps = []run.Step{step}
+	w.runner.results[todo.ID].Plan = &made
 	w.mustReconcile()
 	stack = w.stack()
 	reported := stack.Status.Preview
@@ -60,9 +64,9 @@ func TestAPreviewOnRequestIsNoReconcile(t *testing.T) {
 	g.Expect(reported.Updated).To(BeEquivalentTo(1))
 	kept := &corev1.ConfigMap{}
 	g.Expect(w.Get(context.Background(), types.NamespacedName{Namespace: "default", Name: reported.ConfigMap}, kept)).To(Succeed())
-	steps, err := inventory.DecodeSteps(kept.BinaryData[inventory.StepsKey])
+	read, err := inventory.DecodePlan(kept.BinaryData[inventory.PlanKey])
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(steps.Steps).To(Equal([]run.Step{step}))
+	g.Expect(read).To(Equal(made))
 
 	after := stack.DeepCopy()
 	after.Status.Preview = before.Status.Preview
@@ -151,7 +155,7 @@ func TestAPreviewIsInAPodAsTheTemplateSays(t *testing.T) {
 	w.edit(asksForPreview("one"))
 	w.mustReconcile()
 	todo := w.runner.runs[w.stack().Status.Run.ID]
-	g.Expect(todo.Steps).To(BeTrue())
+	g.Expect(todo.WantsPlan).To(BeTrue())
 	g.Expect(string(todo.Workspace)).To(ContainSubstring("pulumi/pulumi-nodejs"))
 }
 

@@ -33,7 +33,7 @@ func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *
 		OutputsSecret: outputs,
 		Inventory:     r.publishInventory(ctx, stack, result),
 		RunLog:        r.publishLog(ctx, stack, record, result),
-		Preview:       r.publishSteps(ctx, stack, record, result),
+		Preview:       r.publishPlan(ctx, stack, record, result),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ package inventory
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -138,11 +140,11 @@ func TestLeftOutResourcesAreCounted(t *testing.T) {
 func TestDataThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	resources, _, err := bounded.Pack(List{Resources: make([]run.Resource, maxMembers)})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	steps, _, err := bounded.Pack(Steps{Steps: make([]run.Step, maxMembers)})
+	steps, _, err := bounded.Pack(plan.Plan{Steps: make([]plan.Step, maxMembers)})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for name, decode := range map[string]func() error{
 		"resources": func() error { _, err := Decode(resources); return err },
-		"steps":     func() error { _, err := DecodeSteps(steps); return err },
+		"steps":     func() error { _, err := DecodePlan(steps); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -164,11 +166,19 @@ func TestEncodedDataCanBeDecoded(t *testing.T) {
 	read, err := Decode(data)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(read.Count()).To(Equal(maxMembers))
-	steps, err := EncodeSteps(Steps{Steps: make([]run.Step, maxMembers)})
+	made := plan.Plan{}
+	for _, resource := range many(t, 5000).Resources {
+		change := plan.Change{New: json.RawMessage(`"` + resource.ID + `"`)}
+		made.Steps = append(made.Steps, plan.Step{Op: plan.OpCreate, URN: resource.URN, Properties: []plan.Property{
+			{Path: "id", Change: change}, {Path: "parent", Change: change}, {Path: resource.ID},
+		}})
+	}
+	data, err = EncodePlan(made)
 	g.Expect(err).NotTo(HaveOccurred())
-	result, err := DecodeSteps(steps)
+	p, err := DecodePlan(data)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(len(result.Steps) + result.LeftOut).To(Equal(maxMembers))
+	g.Expect(p.Counts().Total()).To(Equal(len(made.Steps)))
+	g.Expect(p.Digest()).To(Equal(made.Digest()))
 }
 
 func TestDecodeRefuses(t *testing.T) {

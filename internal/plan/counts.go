@@ -70,7 +70,7 @@ func (c Counts) String() string {
 		what  string
 	}{
 		{c.Create, "to create"}, {c.Import, "to import"}, {c.Update, "to update"}, {c.Replace, "to replace"}, {c.Delete, "to delete"},
-		{c.Retain, "to leave in place (retainOnDelete)"}, {c.Other, "of another kind"},
+		{c.Retain, "to leave in place (retainOnDelete)"}, {c.Other, "other"},
 	} {
 		if part.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))

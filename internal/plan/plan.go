@@ -74,6 +74,9 @@ type Step struct {
 	// DeleteFirst says of a replacement that the old resource is deleted before the new one is
 	// created.
 	DeleteFirst bool `json:"deleteFirst,omitempty"`
+	// Digest is a keyed one of the texts of the step before they were masked or cut, "" if they
+	// are shown as they are.
+	Digest string `json:"digest,omitempty"`
 	// Properties that change, in any order, or that a resource is created with. MoreProperties
 	// is the number of those that were left out, which are part of MoreDigest.
 	Properties     []Property `json:"properties,omitempty"`
@@ -106,8 +109,8 @@ type Change struct {
 	New json.RawMessage `json:"new,omitempty"`
 	// Secret says that a part of the old or the new value is secret.
 	Secret bool `json:"secret,omitempty"`
-	// Digest is that of the old and the new value, if what is shown is not all of them. With
-	// secrets it is keyed, so that nobody can guess them.
+	// Digest is that of the old and the new value, and of the path or name, if what is shown is
+	// not all of them. With secrets it is keyed, so that nobody can guess them.
 	Digest string `json:"digest,omitempty"`
 }
 

@@ -30,7 +30,7 @@ func listedIDs(result run.Result) map[string]string {
 func (l *lab) previewed(program string) run.Result {
 	l.Helper()
 	r := l.update(program)
-	r.Operation, r.Steps = run.Preview, true
+	r.Operation, r.WantsPlan = run.Preview, true
 	result := l.do(l.Context(), r)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	return result
@@ -75,7 +75,7 @@ func TestAReplacementThatOnlyDeletesIsADeletion(t *testing.T) {
 
 	preview := l.previewed(good)
 	l.Expect(preview.Changes).To(Equal(run.Changes{Created: 1, Same: 2}))
-	l.Expect(preview.Steps).To(ConsistOf(And(HaveField("Op", "create"), HaveField("URN", urnOf("b")))))
+	l.Expect(preview.Plan.Steps).To(ConsistOf(And(HaveField("Op", "create"), HaveField("URN", urnOf("b")))))
 	result = l.do(t.Context(), l.update(good))
 	l.Expect(result.Changes).To(Equal(run.Changes{Created: 1, Same: 2}), result.Message)
 	l.Expect(listedIDs(result)).To(HaveLen(2))
@@ -102,7 +102,7 @@ func TestWhatIsRetainedIsNotDeleted(t *testing.T) {
 
 	preview := l.previewed(program("third"))
 	l.Expect(preview.Changes).To(Equal(run.Changes{Replaced: 1, Retained: 1, Same: 2}))
-	l.Expect(preview.Steps).To(ConsistOf(And(HaveField("Op", "replace"), HaveField("Paths", []string{"name"}))))
+	l.Expect(preview.Plan.Steps).To(ConsistOf(And(HaveField("Op", "replace"), HaveField("Properties", ConsistOf(And(HaveField("Path", "name"), HaveField("Replaces", true)))))))
 	result = l.do(t.Context(), l.update(program("third")))
 	l.Expect(result.Changes).To(Equal(run.Changes{Replaced: 1, Retained: 1, Same: 2}), result.Message)
 	l.Expect(l.things()).To(Equal(3))

@@ -4,12 +4,14 @@
 package pulumi
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
@@ -27,12 +29,14 @@ func TestThePreviewOfARefreshReportsWhatUndoesTheDrift(t *testing.T) {
 	l.Expect(cloud.Open(l.cloud).Remove(l.idOf("c"))).To(Succeed())
 	for _, runProgram := range []bool{false, true} {
 		r := l.update(program)
-		r.Operation, r.Steps, r.Options.Refresh, r.Options.RunProgram = run.Preview, true, true, runProgram
+		r.Operation, r.WantsPlan, r.Options.Refresh, r.Options.RunProgram = run.Preview, true, true, runProgram
 		result := l.do(t.Context(), r)
 		l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 		l.Expect(result.Changes).To(Equal(run.Changes{Created: 1, Updated: 1, Same: 2}))
-		l.Expect(result.Steps).To(ConsistOf(
-			run.Step{Op: "update", URN: urnOf("a"), Type: "lab:index:Thing", Paths: []string{"value"}},
+		l.Expect(result.Plan.Steps).To(ConsistOf(
+			And(HaveField("Op", "update"), HaveField("URN", urnOf("a")), HaveField("Properties", ConsistOf(plan.Property{
+				Path: "value", Kind: plan.KindUpdate, Change: plan.Change{Old: json.RawMessage(`"drifted"`), New: json.RawMessage(`"x"`)},
+			}))),
 			And(HaveField("Op", "create"), HaveField("URN", urnOf("c"))),
 		))
 	}
@@ -56,7 +60,7 @@ done
 exec %s "${args[@]}"
 `, cli))
 	preview := l.update(l.thing("value: y"))
-	preview.Operation, preview.Steps = run.Preview, true
+	preview.Operation, preview.WantsPlan = run.Preview, true
 	result := l.do(t.Context(), preview)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(HavePrefix("Pulumi's events are incomplete"))

@@ -55,10 +55,12 @@ type stepEvent struct {
 		// Logical is false for steps that are parts of another, and for what a refresh finds.
 		Logical bool       `json:"logical"`
 		Old     *stepState `json:"old"`
-		// Diffs and DetailedDiff have the paths of the changing properties.
-		Diffs        []string            `json:"diffs"`
-		DetailedDiff map[string]struct{} `json:"detailedDiff"`
-		New          *stepState          `json:"new"`
+		// Diffs and DetailedDiff have the paths of the changing properties, and Keys those that
+		// force a replacement.
+		Diffs        []string                        `json:"diffs"`
+		Keys         []string                        `json:"keys"`
+		DetailedDiff map[string]apitype.PropertyDiff `json:"detailedDiff"`
+		New          *stepState                      `json:"new"`
 	} `json:"metadata"`
 	// Status of a failed operation says whether it was partly done.
 	Status resource.Status `json:"status"`
@@ -76,6 +78,8 @@ type stepState struct {
 	Outputs  map[string]json.RawMessage `json:"outputs"`
 
 	RetainOnDelete bool `json:"retainOnDelete"`
+	// HideDiffs are the paths of properties whose values are not to be shown.
+	HideDiffs [][]any `json:"hideDiffs"`
 }
 
 // events accumulates what the engine reports about one operation, line by line.
@@ -265,6 +269,7 @@ func (e *events) readDone(event *stepEvent) string {
 	if meta.Type == stackType {
 		e.registered = true // its outputs are the last thing that a program registers
 		if meta.New != nil {
+			e.planned.noteOutputs(event)
 			e.outputs = knownOutputs(meta.New.Outputs)
 		}
 		return ""

@@ -5,8 +5,11 @@ package pulumi
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 )
@@ -66,6 +69,7 @@ type reducer struct {
 	inProperty, cutting bool
 	property            int
 	cut                 cutProperty
+	hash                hash.Hash
 	// dropping is the depth of the container of which the rest is left out, 0 for none.
 	dropping int
 	// over is set if the text is too big all the same.
@@ -74,7 +78,7 @@ type reducer struct {
 	secrets int
 }
 
-func newReducer(most reduction) *reducer { return &reducer{most: most} }
+func newReducer(most reduction) *reducer { return &reducer{most: most, hash: sha256.New()} }
 
 // Write reads a piece of the text. It never fails.
 func (r *reducer) Write(piece []byte) (int, error) {
@@ -161,6 +165,7 @@ func (r *reducer) startProperty(isPlace bool) {
 		return
 	}
 	r.inProperty, r.property, r.cut = true, len(r.out), cutProperty{}
+	r.hash.Reset()
 	r.cutting = r.most.wanted != nil && !r.isArray && !r.most.wanted(r.name())
 }
 
@@ -179,7 +184,7 @@ func (r *reducer) endProperty() {
 	}
 	r.inProperty = false
 	if r.cutting {
-		r.cutting = false
+		r.cutting, r.cut.Hash = false, hex.EncodeToString(r.hash.Sum(nil))
 		r.emit(r.cut.mark()...)
 	}
 }
@@ -229,6 +234,7 @@ func (r *reducer) emit(text ...byte) {
 	}
 	if r.inProperty {
 		r.cut.Bytes += len(text)
+		_, _ = r.hash.Write(text) // never fails
 		most := r.most.property
 		if r.property-r.starts[1] > r.most.properties {
 			most = min(most, maxLate)
@@ -253,10 +259,12 @@ const cutSign = "c9b1f0f6-6f0e-4c43-9e0d-5b4f0e1d7a52"
 type cutProperty struct {
 	// Bytes of its JSON, and the number of secrets in it.
 	Bytes, Secrets int
+	// Hash of its JSON. It must not be shown: somebody could guess what it is of.
+	Hash string
 }
 
 func (c cutProperty) mark() []byte {
-	return fmt.Appendf(nil, `{"%s":{"Bytes":%d,"Secrets":%d}}`, cutSign, c.Bytes, c.Secrets)
+	return fmt.Appendf(nil, `{"%s":{"Bytes":%d,"Secrets":%d,"Hash":%q}}`, cutSign, c.Bytes, c.Secrets, c.Hash)
 }
 
 // cutOf returns what is known of a property, if it was too big to keep.

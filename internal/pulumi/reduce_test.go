@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -28,14 +29,16 @@ func reduce(most reduction, text string, size int) *reducer {
 func TestWhatIsTooBigIsCut(t *testing.T) {
 	most := reduction{at: 2, property: 20, properties: 400, around: 2000, total: 1 << 20}
 	big, secret := strings.Repeat("x", 30), `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270"}`
-	mark := func(bytes, secrets int) string { return string(cutProperty{bytes, secrets}.mark()) }
+	mark := func(text string, secrets int) string {
+		return string(cutProperty{len(text), secrets, fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}.mark())
+	}
 	for name, test := range map[string]struct{ text, want string }{
 		"nothing of what is small":         {`{"o":{"a":"x","b":[1,{"c":null}]},"n":1.5e3}`, `{"o":{"a":"x","b":[1,{"c":null}]},"n":1.5e3}`},
-		"a text":                           {`{"o":{"a":"` + big + `","b":1}}`, `{"o":{"a":` + mark(32, 0) + `,"b":1}}`},
-		"an object":                        {`{"o":{"a":{"b":{"c":"` + big + `,\"}"}},"d":2}}`, `{"o":{"a":` + mark(48, 0) + `,"d":2}}`},
-		"an item of a list":                {`{"o":["` + big + `",["a"],1]}`, `{"o":[` + mark(32, 0) + `,["a"],1]}`},
-		"with the number of secrets in it": {`{"o":{"a":[` + secret + "," + secret + `],"b":1}}`, `{"o":{"a":` + mark(2*len(secret)+3, 2) + `,"b":1}}`},
-		"between blanks":                   {`{ "o" : { "a" : "` + big + `" , "b" : 1 } }`, `{ "o" : { "a" :` + mark(34, 0) + `, "b" : 1 } }`},
+		"a text":                           {`{"o":{"a":"` + big + `","b":1}}`, `{"o":{"a":` + mark(`"`+big+`"`, 0) + `,"b":1}}`},
+		"an object":                        {`{"o":{"a":{"b":{"c":"` + big + `,\"}"}},"d":2}}`, `{"o":{"a":` + mark(`{"b":{"c":"`+big+`,\"}"}}`, 0) + `,"d":2}}`},
+		"an item of a list":                {`{"o":["` + big + `",["a"],1]}`, `{"o":[` + mark(`"`+big+`"`, 0) + `,["a"],1]}`},
+		"with the number of secrets in it": {`{"o":{"a":[` + secret + "," + secret + `],"b":1}}`, `{"o":{"a":` + mark("["+secret+","+secret+"]", 2) + `,"b":1}}`},
+		"between blanks":                   {`{ "o" : { "a" : "` + big + `" , "b" : 1 } }`, `{ "o" : { "a" :` + mark(` "`+big+`" `, 0) + `, "b" : 1 } }`},
 		"the last properties of too many": {
 			`{"o":{` + strings.Repeat(`"a":1,`, 200) + `"z":1},"n":1}`, `{"o":{` + strings.TrimSuffix(strings.Repeat(`"a":1,`, 134), ",") + `},"n":1}`},
 		"the last members around them": {

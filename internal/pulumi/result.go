@@ -46,7 +46,7 @@ func (s *session) result(end ending) run.Result {
 	if outcome == run.Succeeded {
 		result.Plain, result.Warnings = s.plain, s.warnings
 	}
-	result.Steps, result.StepsLeftOut = s.steps()
+	result.Plan = s.plan()
 	if !run.KindOf(s.run.Operation).ChangesState || s.checking {
 		// Nothing was changed, so nothing can be half done, and the outputs in the
 		// events are not those of the state.

@@ -99,6 +99,8 @@ type session struct {
 	// oomKills is how many processes of the container had been killed for exceeding its
 	// memory limit before the run.
 	oomKills int
+	// planKey is the key of the digests in the plan.
+	planKey []byte
 	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared
@@ -147,8 +149,8 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	}
 	// The diagnostics of all calls are shown together, so that a secret of any counts.
 	s.events = &events{mask: s.mask, deferLog: s.deferred.add, preview: s.previews(), startsProgram: s.starting, secrets: s.events.secrets}
-	if s.run.Steps {
-		s.events.planned = &plannedSteps{}
+	if s.run.WantsPlan {
+		s.events.planned = &plannedSteps{read: s.valueReader()}
 	}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort

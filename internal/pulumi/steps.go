@@ -4,28 +4,40 @@
 package pulumi
 
 import (
-	"maps"
-	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
 const (
-	// maxSteps bounds the steps reported by a preview, maxPaths the properties named
-	// for each.
-	maxSteps = 10_000
-	maxPaths = 20
+	// maxKeptSteps bounds the steps of a preview that are kept until its end, and
+	// maxKeptValues the bytes of their values.
+	maxKeptSteps  = 100_000
+	maxKeptValues = 64 << 20
 )
 
-// plannedSteps collects the steps of a preview, one per resource. Reads are left out:
-// every preview of a program with a lookup has them. A nil plannedSteps ignores
-// everything.
+// plannedSteps collects the steps of a preview, one per resource, and the outputs. Reads
+// are left out: every preview of a program with a lookup has them. A nil plannedSteps
+// ignores everything.
+//
+// The engine reports steps in any order, and the same change must be the same plan. So
+// whether something is shown depends on no order: values are masked at the end, once all
+// secrets are known, and if they are together too big, none is shown.
 type plannedSteps struct {
-	steps   map[string]run.Step
+	read    valueReader
+	steps   map[string]plannedStep
+	outputs []plannedChange
+	// kept is the size of the values so far.
+	kept    int
 	leftOut int
+}
+
+// plannedStep is a step with the values of its properties before they are masked.
+type plannedStep struct {
+	plan.Step
+	changes []plannedChange
 }
 
 // note notes the effect of a step.
@@ -37,20 +49,44 @@ func (p *plannedSteps) note(event *stepEvent, what effect) {
 	op := opOf(event, what.fate)
 	switch {
 	case op == "":
+		p.kept -= sizeOf(step.changes)
 		delete(p.steps, what.key)
 		return
-	case !again && len(p.steps) >= maxSteps:
+	case !again && len(p.steps) >= maxKeptSteps:
 		p.leftOut++
 		return
 	case p.steps == nil:
-		p.steps = make(map[string]run.Step)
+		p.steps = make(map[string]plannedStep)
 	}
 	meta := event.Metadata
-	step.Op, step.URN, step.Type = op, meta.URN, meta.Type
-	if paths := pathsOf(event); len(paths) > 0 {
-		step.Paths = paths
+	step.Op, step.URN, step.Type, step.Provider = op, meta.URN, meta.Type, withoutProviderID(meta.Provider)
+	step.DeleteFirst = op == plan.OpReplace && meta.Op == apitype.OpCreateReplacement && isCustom(event) && !meta.Old.Delete
+	if op == plan.OpImport && meta.New != nil {
+		step.ID = meta.New.ID
+	}
+	if changes := p.read.changes(event, op); len(changes) > 0 {
+		p.kept += sizeOf(changes) - sizeOf(step.changes)
+		step.changes = changes
 	}
 	p.steps[what.key] = step
+}
+
+// noteOutputs notes which outputs of the stack change.
+func (p *plannedSteps) noteOutputs(event *stepEvent) {
+	if p == nil || event.Metadata.New == nil {
+		return
+	}
+	p.kept -= sizeOf(p.outputs)
+	p.outputs = p.read.outputs(event)
+	p.kept += sizeOf(p.outputs)
+}
+
+// withoutProviderID returns the URN in a reference to a provider, which also has its ID.
+func withoutProviderID(reference string) string {
+	if at := strings.LastIndex(reference, "::"); at >= 0 {
+		return reference[:at]
+	}
+	return reference
 }
 
 // opOf is the operation that has this effect, "" if there is none to report.
@@ -58,47 +94,17 @@ func opOf(event *stepEvent, effect fate) string {
 	switch effect {
 	case created:
 		if event.Metadata.Op == apitype.OpImport {
-			return string(apitype.OpImport)
+			return plan.OpImport
 		}
-		return string(apitype.OpCreate)
+		return plan.OpCreate
 	case updated:
-		return string(apitype.OpUpdate)
+		return plan.OpUpdate
 	case replaced:
-		return string(apitype.OpReplace)
+		return plan.OpReplace
 	case deleted:
-		return string(apitype.OpDelete)
+		return plan.OpDelete
 	case retained:
-		return run.OpRetain
+		return plan.OpRetain
 	}
 	return ""
 }
-
-// pathsOf are the first paths of the properties that change.
-func pathsOf(event *stepEvent) []string {
-	paths := slices.Sorted(maps.Keys(event.Metadata.DetailedDiff))
-	if len(paths) == 0 {
-		paths = slices.Sorted(slices.Values(event.Metadata.Diffs))
-	}
-	return paths[:min(len(paths), maxPaths)]
-}
-
-// steps are the steps of the preview, by URN, and how many were left out.
-func (s *session) steps() ([]run.Step, int) {
-	planned := s.events.planned
-	if planned == nil {
-		return nil, 0
-	}
-	var all []run.Step
-	for _, urn := range slices.Sorted(maps.Keys(planned.steps)) {
-		step := planned.steps[urn]
-		step.URN = bounded.Text(s.mask.Apply(step.URN), maxMessage)
-		for n := range step.Paths {
-			step.Paths[n] = bounded.Text(s.mask.Apply(step.Paths[n]), maxPath)
-		}
-		all = append(all, step)
-	}
-	return all, planned.leftOut
-}
-
-// maxPath bounds the path of a property.
-const maxPath = 256

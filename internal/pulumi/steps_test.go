@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
 func TestAPreviewReportsWhatAnUpdateWouldChange(t *testing.T) {
@@ -23,8 +23,7 @@ func TestAPreviewReportsWhatAnUpdateWouldChange(t *testing.T) {
 			g := NewWithT(t)
 			s := &session{events: &events{mask: mask.New(nil), planned: &plannedSteps{}}, mask: mask.New(nil)}
 			readAll(s.events, stepLine("resourcePreEvent", op, thingURN, "{}"), stepLine("resOutputsEvent", op, thingURN, "{}"))
-			steps, leftOut := s.steps()
-			g.Expect(leftOut).To(BeZero())
+			steps := s.plan().Steps
 			if want == "" {
 				g.Expect(steps).To(BeEmpty())
 				return
@@ -43,7 +42,7 @@ func TestAPreviewDoesNotReportALookup(t *testing.T) {
 	l.did("read", thingURN, looked, looked)
 	s := &session{events: &events{mask: mask.New(nil), preview: true, planned: &plannedSteps{}}, mask: mask.New(nil)}
 	readAll(s.events, l.lines...)
-	steps, _ := s.steps()
+	steps := s.plan().Steps
 	NewWithT(t).Expect(steps).To(BeEmpty())
 }
 
@@ -51,44 +50,44 @@ func TestAPreviewReportsReplacements(t *testing.T) {
 	one, two := &at{id: "1"}, &at{id: "2"}
 	for name, test := range map[string]struct {
 		events func(l *log)
-		want   run.Step
+		want   plan.Step
 	}{
 		"that delete last": {func(l *log) {
 			old := &at{id: "1", delete: true}
 			l.did("create-replacement", thingURN, old, two)
 			l.did("replace", thingURN, old, two)
 			l.did("delete-replaced", thingURN, old, nil)
-		}, run.Step{Op: "replace"}},
+		}, plan.Step{Op: "replace"}},
 		"that delete first": {func(l *log) {
 			l.did("delete-replaced", thingURN, one, nil)
 			l.did("replace", thingURN, one, two)
 			l.did("create-replacement", thingURN, one, two)
-		}, run.Step{Op: "replace"}},
+		}, plan.Step{Op: "replace", DeleteFirst: true}},
 		"that create what an earlier run has deleted": {func(l *log) {
 			l.did("replace", thingURN, one, two)
 			l.did("create-replacement", thingURN, one, two)
-		}, run.Step{Op: "create"}},
+		}, plan.Step{Op: "create"}},
 		"that leave the old one in place": {func(l *log) {
 			old := &at{id: "1", delete: true, retain: true}
 			l.did("create-replacement", thingURN, old, two)
 			l.did("delete-replaced", thingURN, old, nil)
-		}, run.Step{Op: "replace"}},
+		}, plan.Step{Op: "replace"}},
 		"of an earlier run, which only deletes now": {func(l *log) {
 			l.did("same", thingURN, two, two)
 			l.did("delete-replaced", thingURN, &at{id: "1", delete: true}, nil)
-		}, run.Step{Op: "delete"}},
+		}, plan.Step{Op: "delete"}},
 		"and deletions that leave it in place": {func(l *log) {
 			l.did("delete", thingURN, &at{id: "1", retain: true}, nil)
-		}, run.Step{Op: "retain"}},
+		}, plan.Step{Op: "retain"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &log{}
 			test.events(l)
 			s := &session{events: &events{mask: mask.New(nil), preview: true, planned: &plannedSteps{}}, mask: mask.New(nil)}
 			readAll(s.events, l.lines...)
-			steps, _ := s.steps()
-			test.want.URN, test.want.Type = thingURN, "lab:index:Thing"
-			NewWithT(t).Expect(steps).To(Equal([]run.Step{test.want}))
+			steps := s.plan().Steps
+			test.want.URN, test.want.Type, test.want.Provider = thingURN, "lab:index:Thing", "p"
+			NewWithT(t).Expect(steps).To(Equal([]plan.Step{test.want}))
 		})
 	}
 }

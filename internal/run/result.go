@@ -6,6 +6,8 @@ package run
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
 // OutcomeError is an error with the outcome that it has for a run.
@@ -105,10 +107,8 @@ type Result struct {
 	// Inventory of the resources, after a run that may have changed some. Nil if the run
 	// has nothing to report on them.
 	Inventory *Inventory `json:",omitempty"`
-	// Steps of an Update, from a Preview that was asked for them. StepsLeftOut is the
-	// number of steps beyond the limit.
-	Steps        []Step `json:",omitempty"`
-	StepsLeftOut int    `json:",omitempty"`
+	// Plan of what an Update would do, from a Preview that was asked for it. Nil otherwise.
+	Plan *plan.Plan `json:",omitempty"`
 	// Log is the end of the run's log, if the log itself is gone with the place of the run.
 	// Nil otherwise.
 	Log *Log `json:",omitempty"`

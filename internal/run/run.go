@@ -72,8 +72,11 @@ type Run struct {
 	Account ServiceAccount
 	// Options of the operation.
 	Options Options
-	// Steps makes a Preview report what it would do to each resource.
-	Steps bool
+	// WantsPlan makes a Preview return its Plan. Pods know it by its earlier name.
+	WantsPlan bool `json:"Steps"`
+	// PlanKey is the secret key of the digests in a plan of what is not shown: with the same
+	// key, the same change is the same plan. Empty is a random one.
+	PlanKey string `json:",omitempty"`
 	// Outputs to return in plain text, from ReadOutputs or from an Update that succeeds.
 	// Nil is none.
 	Outputs *WantedOutputs

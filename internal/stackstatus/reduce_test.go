@@ -13,13 +13,14 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // leftOut are the fields of a result that may be missing in a status that the API server
 // refused with them: a person can do without them, or finds them in the state.
 var leftOut = []string{
-	"Warnings", "Outputs", "Plain", "LeftOut", "OutputsMissed", "Inventory", "Steps", "StepsLeftOut", "Log", "Permalink",
+	"Warnings", "Outputs", "Plain", "LeftOut", "OutputsMissed", "Inventory", "Plan", "Log", "Permalink",
 }
 
 func TestARefusedResultKeepsAllThatLaterRunsNeed(t *testing.T) {
@@ -27,7 +28,7 @@ func TestARefusedResultKeepsAllThatLaterRunsNeed(t *testing.T) {
 		Outcome: run.Failed, Message: "boom", Warnings: []string{"w"}, Outputs: map[string]json.RawMessage{"a": nil}, Plain: &run.PlainOutputs{},
 		LeftOut: 1, OutputsMissed: true, Changes: run.Changes{Created: 1}, Project: run.Project{Name: "app"}, Backend: "file:///state",
 		Interrupted: true, Emptied: true, UnknownCreates: []string{"urn:a"}, Forgotten: []string{"urn:b"}, Inventory: &run.Inventory{},
-		Steps: []run.Step{{}}, StepsLeftOut: 1, Log: &run.Log{}, Permalink: "https://example.com", StartedAt: started, EndedAt: started.Add(time.Second),
+		Plan: &plan.Plan{}, Log: &run.Log{}, Permalink: "https://example.com", StartedAt: started, EndedAt: started.Add(time.Second),
 	}
 	small := WithoutDetails(full, errors.New("no"))
 	for i := range reflect.TypeFor[run.Result]().NumField() {

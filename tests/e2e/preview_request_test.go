@@ -54,10 +54,10 @@ func TestAPreviewOnRequestChangesNothing(t *testing.T) {
 	u.Expect(reported.Created).To(BeEquivalentTo(1))
 	kept := &corev1.ConfigMap{}
 	u.Expect(u.Get(u.ctx, types.NamespacedName{Namespace: u.namespace, Name: reported.ConfigMap}, kept)).To(Succeed())
-	steps, err := inventory.DecodeSteps(kept.BinaryData[inventory.StepsKey])
+	made, err := inventory.DecodePlan(kept.BinaryData[inventory.PlanKey])
 	u.Expect(err).NotTo(HaveOccurred())
-	u.Expect(steps.Steps).To(HaveLen(1))
-	u.Expect(steps.Steps[0].Op).To(Equal("create"))
+	u.Expect(made.Steps).To(HaveLen(1))
+	u.Expect(made.Steps[0].Op).To(Equal("create"))
 
 	u.Expect(stack.Status.Conditions).To(Equal(before.Status.Conditions))
 	u.Expect(stack.Status.LastUpdate).To(Equal(before.Status.LastUpdate))

@@ -18,9 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
-	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // exitPreviewFailed is the exit code of a failed preview, as of flux diff: 1 means that
@@ -129,40 +127,37 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	if recorded.Message != "" {
 		return errors.New(recorded.Message)
 	}
-	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.StepsKey, recorded.Digest)
+	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.PlanKey, recorded.Digest)
 	if err != nil {
 		return explainLost(ctx, api, stack, err)
 	}
-	steps, err := inventory.DecodeSteps(data)
+	made, err := inventory.DecodePlan(data)
 	if err != nil {
 		return err
 	}
-	for _, step := range steps.Steps {
-		if _, err := fmt.Fprintln(s.Out, s.stepColour(step.Op)("► "+table.Visible(stepLine(step)))); err != nil {
-			return err
-		}
-		for _, path := range step.Paths {
-			if _, err := fmt.Fprintln(s.Out, "    "+table.Visible(path)); err != nil {
-				return err
-			}
-		}
+	if err := s.showPlan(made); err != nil {
+		return err
 	}
-	left := leftOutOf(recorded.ResourceChanges, steps)
-	if left > 0 {
-		s.Warningf("%d more are not listed, because there are too many or their properties are too long", left)
+	changes := made.Counts().Total()
+	if left := countOf(recorded.ResourceChanges) - changes; left > 0 {
+		changes += left
+		s.Warningf("%d more are not listed, because their events could not be read", left)
 	}
-	if len(steps.Steps)+left == 0 {
+	switch {
+	case changes > 0:
+		return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", recorded.Revision, countsOf(recorded.ResourceChanges))}
+	case !made.IsEmpty():
+		s.Successf("only outputs would change at revision %s", recorded.Revision)
+	default:
 		s.Successf("no changes at revision %s", recorded.Revision)
-		return nil
 	}
-	return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", recorded.Revision, countsOf(recorded.ResourceChanges))}
+	return nil
 }
 
-// leftOutOf returns how many changes are not among the steps. An older controller also counts
-// those whose events it could not read.
-func leftOutOf(changes v1.ResourceChanges, steps inventory.Steps) int {
-	counted := int(changes.Created + changes.Updated + changes.Replaced + changes.Deleted)
-	return max(steps.LeftOut, counted-len(steps.Steps))
+// countOf returns how many changes were counted. An older controller also counts those whose
+// events it could not read.
+func countOf(changes v1.ResourceChanges) int {
+	return int(changes.Created + changes.Updated + changes.Replaced + changes.Deleted)
 }
 
 // explainLost says why the result of the preview is missing, and what to do. A later
@@ -182,32 +177,6 @@ func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err er
 		return fmt.Errorf("%w, and with it the result of the preview: try again", err)
 	}
 	return fmt.Errorf("%w: delete it and try again", err)
-}
-
-// stepColour returns the colour of flux diff: green for additions, red for deletions, and
-// yellow for both.
-func (s *session) stepColour(op string) func(string) string {
-	switch op {
-	case "create", "import":
-		return s.paint.Green
-	case "delete":
-		return s.paint.Red
-	case "replace":
-		return s.paint.Yellow
-	}
-	return func(text string) string { return text }
-}
-
-// stepLine describes a step in the words of flux diff.
-func stepLine(step run.Step) string {
-	word, ok := map[string]string{
-		"create": "created", "import": "imported", "update": "drifted", "replace": "replaced", "delete": "deleted",
-		run.OpRetain: "left in place (retainOnDelete)",
-	}[step.Op]
-	if !ok {
-		word = step.Op
-	}
-	return fmt.Sprintf("%s %s %s", step.Type, inventory.Name(step.URN), word)
 }
 
 func countsOf(changes v1.ResourceChanges) string {

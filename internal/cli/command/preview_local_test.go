@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
 // files creates them in a directory, which becomes the working directory.
@@ -59,10 +60,12 @@ func (w *world) programs() []corev1.ConfigMap {
 // answerPreviews answers like the controller, and returns the data that it found.
 func (w *world) answerPreviews(key string) *[]byte {
 	g := NewWithT(w.t)
-	steps, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
-		{Op: "replace", URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing", Paths: []string{"value"}}}})
+	steps, err := inventory.EncodePlan(plan.Plan{Steps: []plan.Step{
+		{Op: plan.OpReplace, URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing", Properties: []plan.Property{{
+			Path: "name", Kind: plan.KindUpdate, Replaces: true, Change: plan.Change{Old: json.RawMessage(`"a"`), New: json.RawMessage(`"b"`)},
+		}}}}})
 	g.Expect(err).NotTo(HaveOccurred())
-	w.keep("network-preview", inventory.StepsKey, steps)
+	w.keep("network-preview", inventory.PlanKey, steps)
 	found := &[]byte{}
 	w.answerTo(v1.PreviewRequestAnnotation, func(request string, s *v1.StackStatus) {
 		preview := &v1.PreviewStatus{Request: request, EndedAt: &metav1.Time{Time: now}, State: v1.UpdateFailed}
@@ -115,7 +118,7 @@ func TestPreviewOfALocalProgram(t *testing.T) {
 			g.Expect(string(*found)).To(Equal(test.want))
 			g.Expect(w.programs()).To(BeEmpty())
 			g.Expect(w.network().Annotations).NotTo(HaveKey(v1.PreviewProgramAnnotation))
-			g.Expect(done.out).To(Equal("► lab:index:Thing a replaced\n    value\n"))
+			g.Expect(done.out).To(Equal("+- lab:index:Thing a (replace)\n     ~ name: \"a\" => \"b\"  # forces replacement\n"))
 		})
 	}
 }

@@ -33,7 +33,7 @@ func TestAPreviewSaysWhereItsResultIs(t *testing.T) {
 			g := NewWithT(t)
 			if of := *w; test.kept {
 				of.t = t
-				of.keep("network-preview", inventory.StepsKey, []byte("another's"))
+				of.keep("network-preview", inventory.PlanKey, []byte("another's"))
 			}
 			w.status(func(status *v1.StackStatus) {
 				status.Preview = preview.DeepCopy()

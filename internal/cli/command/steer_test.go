@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,9 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -270,17 +273,34 @@ func TestCancelDoesNotReportTheEndOfARunThatIsGoneWithItsStack(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	data, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
-		{Op: "create", URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing"},
-		{Op: "update", URN: "urn:pulumi:dev::network::lab:index:Thing::b", Type: "lab:index:Thing", Paths: []string{"value"}},
+	encoded := func(p plan.Plan) []byte {
+		data, err := inventory.EncodePlan(p)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		return data
+	}
+	values := func(old, now string) plan.Change {
+		return plan.Change{Old: json.RawMessage(old), New: json.RawMessage(now)}
+	}
+	data := encoded(plan.Plan{
+		Steps: []plan.Step{
+			{Op: plan.OpCreate, URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing"},
+			{Op: plan.OpUpdate, URN: "urn:pulumi:dev::network::lab:index:Thing::b", Type: "lab:index:Thing", Properties: []plan.Property{
+				{Path: "value", Kind: plan.KindUpdate, Change: values(`"x"`, `"\u001b[31m"`)},
+			}},
+		},
+		Outputs: []plan.Output{{Name: "size", Change: values("1", "2")}},
+	})
+	kept := encoded(plan.Plan{Steps: []plan.Step{
+		{Op: plan.OpReplace, URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing", Properties: []plan.Property{
+			{Path: "name", Kind: plan.KindUpdate, Replaces: true, Change: values(`"a"`, `"b"`)},
+		}},
+		{Op: plan.OpRetain, URN: "urn:pulumi:dev::network::lab:index:Thing::b", Type: "lab:index:Thing"},
 	}})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	kept, err := inventory.EncodeSteps(inventory.Steps{Steps: []run.Step{
-		{Op: "replace", URN: "urn:pulumi:dev::network::lab:index:Thing::a", Type: "lab:index:Thing", Paths: []string{"name"}},
-		{Op: run.OpRetain, URN: "urn:pulumi:dev::network::lab:index:Thing::b", Type: "lab:index:Thing"},
-	}})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	none, err := inventory.EncodeSteps(inventory.Steps{})
+	outputs := encoded(plan.Plan{Outputs: []plan.Output{{Name: "size", Change: values("1", "2")}}})
+	none := encoded(plan.Plan{})
+	earlier, _, err := bounded.Pack(json.RawMessage(`{"steps":[
+		{"op":"update","urn":"urn:pulumi:dev::network::lab:index:Thing::b","type":"lab:index:Thing","paths":["value","tags"]},
+		{"op":"delete","urn":"urn:pulumi:dev::network::lab:index:Thing::c","type":"lab:index:Thing"}],"leftOut":1}`))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for name, test := range map[string]struct {
 		data    []byte
@@ -289,13 +309,15 @@ func TestPreview(t *testing.T) {
 		"changes":  {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
 		"retained": {kept, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Replaced: 1, Retained: 2}}},
 		"unlisted": {none, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Deleted: 2, Same: 3}}},
+		"outputs":  {outputs, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Same: 3}}},
+		"earlier":  {earlier, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Updated: 1, Deleted: 2}}},
 		"none":     {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
 		"failed":   {none, v1.PreviewStatus{State: v1.UpdateFailed, Message: "the program has a fault"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "preview-"+name)
 			w.apply("steered")
-			w.keep("network-preview", inventory.StepsKey, test.data)
+			w.keep("network-preview", inventory.PlanKey, test.data)
 			w.answerTo(v1.PreviewRequestAnnotation, func(request string, s *v1.StackStatus) {
 				preview := test.preview
 				preview.Request, preview.Revision, preview.EndedAt = request, "3@sha256:abc", &metav1.Time{Time: now}

@@ -25,7 +25,7 @@ func lighten(ended *run.Result) (light *run.Result, dropped bool) {
 		return ended, false
 	}
 	copied := *ended
-	copied.Outputs, copied.Plain, copied.Inventory, copied.Steps = nil, nil, nil, nil
+	copied.Outputs, copied.Plain, copied.Inventory, copied.Plan = nil, nil, nil, nil
 	if ended.Inventory != nil {
 		copied.Inventory = &run.Inventory{Missed: true}
 	}
@@ -47,11 +47,8 @@ func weight(ended *run.Result) int {
 	if ended.Inventory != nil {
 		bytes += ended.Inventory.Size()
 	}
-	for _, step := range ended.Steps {
-		bytes += each + len(step.Op) + len(step.URN) + len(step.Type)
-		for _, path := range step.Paths {
-			bytes += each + len(path)
-		}
+	if ended.Plan != nil {
+		bytes += ended.Plan.Size()
 	}
 	return bytes
 }
@@ -71,7 +68,7 @@ func (r *Runner) complete(k key, light run.Result) (*run.Result, error) {
 	if hasResult(secret) {
 		var whole *run.Result
 		if whole, err = exchange.DecodeResult(secret.Data[exchange.ResultKey], time.Now()); err == nil {
-			light.Outputs, light.Plain, light.Inventory, light.Steps = whole.Outputs, whole.Plain, whole.Inventory, whole.Steps
+			light.Outputs, light.Plain, light.Inventory, light.Plan = whole.Outputs, whole.Plain, whole.Inventory, whole.Plan
 		}
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
@@ -117,15 +118,16 @@ func TestWhichResultsAreLarge(t *testing.T) {
 		want   bool
 	}{
 		"none of it":       {run.Result{Message: "x"}, false},
-		"a few":            {run.Result{Outputs: map[string]json.RawMessage{"a": nil}, Steps: make([]run.Step, 10)}, false},
+		"a few":            {run.Result{Outputs: map[string]json.RawMessage{"a": nil}, Plan: &plan.Plan{Steps: make([]plan.Step, 10)}}, false},
 		"outputs":          {run.Result{Outputs: raw}, true},
 		"plain outputs":    {run.Result{Plain: &run.PlainOutputs{Values: raw}}, true},
 		"a URN":            {run.Result{Inventory: &run.Inventory{Resources: []run.Resource{{URN: text}}}}, true},
 		"an ID":            {run.Result{Inventory: &run.Inventory{Resources: []run.Resource{{ID: text}}}}, true},
 		"one that is gone": {run.Result{Inventory: &run.Inventory{Gone: []string{text}}}, true},
-		"a step":           {run.Result{Steps: []run.Step{{URN: text}}}, true},
-		"a path":           {run.Result{Steps: []run.Step{{Paths: []string{text}}}}, true},
-		"many steps":       {run.Result{Steps: make([]run.Step, 2000)}, true},
+		"a step":           {run.Result{Plan: &plan.Plan{Steps: []plan.Step{{URN: text}}}}, true},
+		"a value of a step": {run.Result{Plan: &plan.Plan{Steps: []plan.Step{{Properties: []plan.Property{
+			{Change: plan.Change{New: json.RawMessage(text)}}}}}}}, true},
+		"many steps": {run.Result{Plan: &plan.Plan{Steps: make([]plan.Step, 2000)}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

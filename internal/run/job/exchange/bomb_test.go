@@ -80,6 +80,11 @@ func TestDecodingAResultTakesBoundedMemory(t *testing.T) {
 		"steps":                      {ok + `"Steps":[`, `{},`, `{}]}}`, 2},
 		"null steps":                 {ok + `"Steps":[`, `null,`, `null]}}`, 1},
 		"paths of a step":            {ok + `"Steps":[{"paths":[`, `"",`, `""]}]}}`, 1},
+		"steps of a plan":            {ok + `"Plan":{"steps":[`, `{},`, `{}]}}}`, 2},
+		"null steps of a plan":       {ok + `"Plan":{"steps":[`, `null,`, `null]}}}`, 1},
+		"properties":                 {ok + `"Plan":{"steps":[{"properties":[`, `{},`, `{}]}]}}}`, 2},
+		"outputs of a plan":          {ok + `"Plan":{"outputs":[`, `{},`, `{}]}}}`, 2},
+		"versions of a plan":         {ok + `"Plan":{"versions":{`, `"#":"1",`, `"b":"1"}}}}`, 1},
 		"unknown creates":            {ok + `"UnknownCreates":[`, `"",`, `""]}}`, 1},
 		"forgotten URNs":             {ok + `"Forgotten":[`, `"",`, `""]}}`, 1},
 		"outputs":                    {ok + `"Outputs":{`, `"#":1,`, `"b":1}}}`, 1},
@@ -97,6 +102,8 @@ func TestDecodingAResultTakesBoundedMemory(t *testing.T) {
 		"a large plain output":       {ok + `"x":1},"Plain":{"Values":{"a":"`, `u`, `"}}}`, 0},
 		"a long permalink":           {ok + `"Permalink":"https://`, `u`, `"}}`, 0},
 		"a long path of a step":      {ok + `"Steps":[{"paths":["`, `u`, `"]}]}}`, 0},
+		"a long value":               {ok + `"Plan":{"steps":[{"properties":[{"old":"`, `u`, `"}]}]}}}`, 0},
+		"a long verdict":             {ok + `"Plan":{"policies":[{"message":"`, `u`, `"}]}}}`, 0},
 		"an unknown string":          {ok + `"Else":"`, `u`, `"}}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,37 +13,31 @@ import (
 // texts far longer than it writes.
 const (
 	maxResources = 20_000
-	maxSteps     = 10_000
-	maxPaths     = 20
-	maxPath      = 1 << 10
 	maxCount     = 10_000_000
 )
 
 // lists are what a result says about single resources. They are for people, and get the
 // space that everything else leaves.
 type lists struct {
-	inventory    *run.Inventory
-	steps        []run.Step
-	stepsLeftOut int
+	inventory *run.Inventory
 }
 
 // listsOf moves the lists out of a result.
 func listsOf(ended *run.Result) lists {
-	taken := lists{steps: ended.Steps, stepsLeftOut: ended.StepsLeftOut}
+	taken := lists{}
 	if ended.Inventory != nil {
 		copied := *ended.Inventory
 		taken.inventory = &copied
 	}
-	ended.Inventory, ended.Steps, ended.StepsLeftOut = nil, nil, 0
+	ended.Inventory = nil
 	return taken
 }
 
 // packWith packs a result that fits, of which bare is the packed form, with as much of
-// the lists as fits: it drops the IDs first, and then the last resources and steps, which
-// it counts.
+// the lists as fits: it drops the IDs first, and then the last resources, which it counts.
 func packWith(whole result, bare packedResult, l lists) ([]byte, error) {
 	for {
-		whole.Result.Inventory, whole.Result.Steps, whole.Result.StepsLeftOut = l.inventory, l.steps, l.stepsLeftOut
+		whole.Result.Inventory = l.inventory
 		all, err := pack(whole)
 		switch {
 		case err != nil || all.fits():
@@ -65,7 +59,7 @@ func packWith(whole result, bare packedResult, l lists) ([]byte, error) {
 }
 
 func (l lists) isEmpty() bool {
-	return len(l.steps) == 0 && (l.inventory == nil || len(l.inventory.Resources)+len(l.inventory.Gone) == 0)
+	return l.inventory == nil || len(l.inventory.Resources)+len(l.inventory.Gone) == 0
 }
 
 func (l *lists) dropIDs() {
@@ -77,9 +71,6 @@ func (l *lists) dropIDs() {
 
 // cut shortens each list to the length that keep returns, which is smaller.
 func (l *lists) cut(keep func(count int) int) {
-	steps := keep(len(l.steps))
-	l.stepsLeftOut += len(l.steps) - steps
-	l.steps = l.steps[:steps]
 	if l.inventory == nil {
 		return
 	}
@@ -106,20 +97,6 @@ func boundedInventory(reported *run.Inventory) *run.Inventory {
 	}
 	bounded.LeftOut = boundedCount(reported.LeftOut)
 	return &bounded
-}
-
-// boundedSteps returns steps that the driver may have produced.
-func boundedSteps(reported []run.Step) []run.Step {
-	bounded := first(reported, maxSteps)
-	for i := range bounded {
-		one := &bounded[i]
-		one.Op, one.URN, one.Type = cut(one.Op, maxName), cut(one.URN, maxURN), cut(one.Type, maxName)
-		one.Paths = first(one.Paths, maxPaths)
-		for n := range one.Paths {
-			one.Paths[n] = cut(one.Paths[n], maxPath)
-		}
-	}
-	return bounded
 }
 
 // first copies the first members of a list, so that the others are not kept in memory.

@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -33,7 +34,12 @@ func TestListsRoundTrip(t *testing.T) {
 	ended := run.Result{
 		Outcome: run.Succeeded, StartedAt: now, EndedAt: now,
 		Inventory: &run.Inventory{Complete: true, Resources: manyResources(20_000, 20), Gone: []string{"urn:gone"}, LeftOut: 3},
-		Steps:     []run.Step{{Op: "update", URN: "urn:a", Type: "t", Paths: []string{"tags"}}}, StepsLeftOut: 2,
+		Plan: &plan.Plan{
+			Steps: []plan.Step{{Op: "update", URN: "urn:a", Type: "t", Properties: []plan.Property{{
+				Path: "tags", Kind: plan.KindUpdate, Change: plan.Change{Old: quoted("a"), New: quoted("b")},
+			}}}},
+			More: plan.Counts{Delete: 2}, MoreDigest: "sha256:01",
+		},
 	}
 	data, err := EncodeResult(run.Update, ended)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -45,9 +51,11 @@ func TestListsRoundTrip(t *testing.T) {
 func TestListsThatDoNotFitSayWhatIsLeftOut(t *testing.T) {
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	large := map[string]json.RawMessage{"large": quoted(noise(900 << 10))}
-	steps, paths := make([]run.Step, 10_000), noise(10_000*200)
-	for i := range steps {
-		steps[i] = run.Step{Op: "update", URN: fmt.Sprintf("urn:%d", i), Paths: []string{paths[i*200 : (i+1)*200]}}
+	long, texts := plan.Plan{More: plan.Counts{Delete: 1}, MoreDigest: "sha256:01"}, noise(10_000*300)
+	for i := range 10_000 {
+		long.Steps = append(long.Steps, plan.Step{Op: "update", URN: fmt.Sprintf("urn:%d", i), Properties: []plan.Property{
+			{Path: texts[i*300 : i*300+200], Change: plan.Change{New: quoted(texts[i*300+200 : i*300+300])}},
+		}})
 	}
 	for name, tt := range map[string]struct {
 		operation run.Operation
@@ -85,11 +93,19 @@ func TestListsThatDoNotFitSayWhatIsLeftOut(t *testing.T) {
 				g.Expect(read.Inventory.Gone).NotTo(BeEmpty())
 			},
 		},
-		"steps are counted": {
-			run.Preview, run.Result{Steps: steps, StepsLeftOut: 1},
+		"a plan is cut, and has the same digest": {
+			run.Preview, run.Result{Plan: &long},
 			func(g *WithT, read *run.Result) {
-				g.Expect(read.Steps).NotTo(BeEmpty())
-				g.Expect(len(read.Steps) + read.StepsLeftOut).To(Equal(10_001))
+				g.Expect(read.Plan.Steps).NotTo(BeEmpty())
+				g.Expect(read.Plan.Counts()).To(Equal(plan.Counts{Update: 10_000, Delete: 1}))
+				g.Expect(read.Plan.Digest()).To(Equal(long.Digest()))
+			},
+		},
+		"a plan and outputs that do not fit": {
+			run.Preview, run.Result{Plan: &long, Outputs: map[string]json.RawMessage{"large": quoted(noise(2 << 20))}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.LeftOut).To(Equal(1))
+				g.Expect(read.Plan.Digest()).To(Equal(long.Digest()))
 			},
 		},
 	} {
@@ -153,10 +169,13 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g := NewWithT(t)
 	resources := make([]run.Resource, 30_000)
 	resources[0] = run.Resource{URN: strings.Repeat("u", 10_000), ID: strings.Repeat("i", 10_000)}
-	steps := make([]run.Step, 30_000)
-	steps[0].Paths = strings.Split(strings.Repeat("a,", 100), ",")
+	forged := &plan.Plan{Steps: make([]plan.Step, 30_000), More: plan.Counts{Delete: 1 << 40}, MoreDigest: strings.Repeat("d", 10_000)}
+	forged.Steps[0] = plan.Step{Op: strings.Repeat("o", 10_000), URN: strings.Repeat("u", 10_000), Properties: make([]plan.Property, 1000), MoreProperties: -1}
+	for i := range forged.Steps[1:] {
+		forged.Steps[i+1].URN = "v"
+	}
 	all, err := pack(result{Result: run.Result{
-		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Steps: steps, StepsLeftOut: 1 << 40,
+		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Plan: forged,
 	}})
 	g.Expect(err).NotTo(HaveOccurred())
 	read, err := DecodeResult(all.data, time.Now())
@@ -164,9 +183,13 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g.Expect(read.Inventory.Resources).To(HaveLen(maxResources))
 	g.Expect(read.Inventory.Resources[0].URN).To(HaveLen(maxURN))
 	g.Expect(read.Inventory.LeftOut).To(BeZero())
-	g.Expect(read.Steps).To(HaveLen(maxSteps))
-	g.Expect(read.Steps[0].Paths).To(HaveLen(maxPaths))
-	g.Expect(read.StepsLeftOut).To(Equal(maxCount))
+	g.Expect(read.Plan.Steps).To(HaveLen(plan.MaxSteps))
+	g.Expect(read.Plan.Steps[0].Op).To(HaveLen(plan.MaxName))
+	g.Expect(read.Plan.Steps[0].URN).To(HaveLen(plan.MaxURN))
+	g.Expect(read.Plan.Steps[0].Properties).To(HaveLen(plan.MaxProperties))
+	g.Expect(read.Plan.Steps[0].MoreProperties).To(BeZero())
+	g.Expect(read.Plan.More.Delete).To(Equal(maxCount))
+	g.Expect(len(read.Plan.MoreDigest)).To(BeNumerically("<=", plan.MaxName))
 }
 
 func TestAnUnknownCancelIsIgnored(t *testing.T) {

@@ -5,6 +5,7 @@ package exchange
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 )
@@ -66,7 +68,7 @@ func (p packedResult) sizeText() string {
 }
 
 // EncodeResult encodes the result for the Secret. If it does not fit, EncodeResult leaves
-// some of it out and says so: first the log, then from the lists of resources and steps,
+// some of it out and says so: first the log, then from the plan and the list of resources,
 // as much as necessary, then the plain outputs, and then all outputs. A run that only
 // reads outputs has failed in that case.
 func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
@@ -85,6 +87,16 @@ func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	whole.Result.Log = nil
 	if all, err = pack(whole); err != nil || all.fits() {
 		return all.data, err
+	}
+	if ended.Plan != nil {
+		_, fits, err := ended.Plan.Fit(func(made plan.Plan) (bool, error) {
+			whole.Result.Plan = &made
+			all, err = pack(whole)
+			return all.fits(), err
+		})
+		if err != nil || fits {
+			return all.data, err
+		}
 	}
 	taken := listsOf(&whole.Result)
 	whole, bare, err := packOutputs(operation, whole)
@@ -126,11 +138,12 @@ func withoutPlain(operation run.Operation, whole result, size string) result {
 // DecodeResult decodes a result. now is the current time. The result is one that the
 // driver may have produced: with a known outcome, within bounds, and not in the future.
 func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
-	var read result
-	if err := bounded.Unpack(data, mostOfResult(), &read); err != nil {
+	var read reported
+	err := bounded.Unpack(data, mostOfResult(), &read)
+	if err != nil {
 		return nil, fmt.Errorf("reading the result of the run: %w", err)
 	}
-	ended := read.Result
+	ended := read.Result.Result
 	if !slices.Contains(run.Outcomes(), ended.Outcome) {
 		return nil, fmt.Errorf("reading the result of the run: unknown outcome %q", cut(string(ended.Outcome), maxName))
 	}
@@ -151,7 +164,9 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	ended.Outputs, ended.LeftOut = boundedOutputs(ended.Outputs, boundedCount(ended.LeftOut))
 	ended.Inventory = boundedInventory(ended.Inventory)
 	ended.Log = runlog.Bounded(ended.Log)
-	ended.Steps, ended.StepsLeftOut = boundedSteps(ended.Steps), boundedCount(ended.StepsLeftOut)
+	if ended.Plan, err = read.plan(); err != nil {
+		return nil, errors.New("reading the result of the run: its plan is not the expected JSON") // the error may quote it
+	}
 	if ended.EndedAt.IsZero() || ended.EndedAt.After(now) {
 		ended.EndedAt = now
 	}
@@ -159,6 +174,36 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 		ended.StartedAt = ended.EndedAt
 	}
 	return &ended, nil
+}
+
+// reported is a result as pods of this version or an earlier one report it. Earlier ones had
+// no plan, but its steps.
+type reported struct {
+	Result struct {
+		run.Result
+		Steps        json.RawMessage
+		StepsLeftOut int
+	}
+	Plain *run.PlainOutputs
+}
+
+// plan returns the bounded plan, nil if there is none.
+func (r reported) plan() (*plan.Plan, error) {
+	made := r.Result.Plan
+	if made == nil && len(r.Result.Steps)+r.Result.StepsLeftOut > 0 {
+		text, err := json.Marshal(map[string]any{"steps": r.Result.Steps, "leftOut": r.Result.StepsLeftOut})
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &made); err != nil {
+			return nil, err
+		}
+	}
+	if made == nil {
+		return nil, nil
+	}
+	bounded := made.Bounded()
+	return &bounded, nil
 }
 
 // boundedURNs returns sorted URNs without duplicates.

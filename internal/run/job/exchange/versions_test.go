@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -35,7 +36,10 @@ func TestTheResultOfAnEarlierVersionIsRead(t *testing.T) {
 			Complete: true, LeftOut: 2, WithoutIDs: true, Missed: true, Gone: []string{"urn:gone"},
 			Resources: []run.Resource{{URN: "urn:a", Type: "lab:index:Thing", ID: "a-1", Parent: "urn:b", Protected: true, External: true}},
 		},
-		Steps: []run.Step{{Op: "update", URN: "urn:a", Type: "lab:index:Thing", Paths: []string{"value"}}}, StepsLeftOut: 3,
+		Plan: &plan.Plan{
+			Steps: []plan.Step{{Op: "update", URN: "urn:a", Type: "lab:index:Thing", Properties: []plan.Property{{Path: "value"}}}},
+			More:  plan.Counts{Other: 3},
+		},
 		Permalink: "https://app.pulumi.com/x", StartedAt: end.Add(-time.Minute), EndedAt: end,
 		Plain: &run.PlainOutputs{Wanted: run.WantedOutputs{Keys: []string{"url"}}, Values: map[string]json.RawMessage{"url": quoted("https://x")}},
 	}))

@@ -1,0 +1,95 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// visible makes a text from others safe to show in one line: what a terminal would
+// interpret, or not show, is escaped.
+func visible(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		return text
+	}
+	return strconv.QuoteToGraphic(text)
+}
+
+// textOf is a value in one line.
+func textOf(value any) string {
+	var text strings.Builder
+	write(&text, value)
+	return text.String()
+}
+
+func write(text *strings.Builder, value any) {
+	switch value := value.(type) {
+	case nil:
+		text.WriteString("null")
+	case bool:
+		text.WriteString(strconv.FormatBool(value))
+	case json.Number:
+		text.WriteString(visible(value.String()))
+	case string:
+		text.WriteString(quoted(value))
+	case []any:
+		text.WriteString("[")
+		for n, inner := range value {
+			if n > 0 {
+				text.WriteString(", ")
+			}
+			write(text, inner)
+		}
+		text.WriteString("]")
+	case map[string]any:
+		text.WriteString("{")
+		for n, name := range slices.Sorted(maps.Keys(value)) {
+			if n > 0 {
+				text.WriteString(", ")
+			}
+			text.WriteString(memberName(name) + ": ")
+			write(text, value[name])
+		}
+		text.WriteString("}")
+	}
+}
+
+// quoted is a text in quotes, unless it stands for what is not shown.
+func quoted(text string) string {
+	if isSign(text) {
+		return text
+	}
+	return strconv.QuoteToGraphic(text)
+}
+
+// isSign reports whether a text stands for a value that is not shown, as what makes plans
+// writes it.
+func isSign(text string) bool {
+	return regexp.MustCompile(`^\[(secret|unknown|hidden|not readable|too big to show: \d+ bytes|(asset|archive)( sha256:[0-9a-f]+)?)\]$`).MatchString(text)
+}
+
+func memberName(name string) string {
+	for _, r := range name {
+		if r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return strconv.QuoteToGraphic(name)
+		}
+	}
+	if name == "" {
+		return `""`
+	}
+	return name
+}
+
+// isLong reports whether a value is a text of several lines.
+func isLong(value any) bool {
+	text, isText := value.(string)
+	return isText && strings.Contains(strings.TrimSuffix(text, "\n"), "\n")
+}
