@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"time"
@@ -72,7 +73,9 @@ func (h *Host) Program(call context.Context, dir string, env []string, name stri
 
 // ConfigEnv has the configuration of the stack, in the variables that Pulumi's SDKs read.
 func ConfigEnv(req *pulumirpc.RunRequest) ([]string, error) {
-	config, err := json.Marshal(req.GetConfig())
+	values := map[string]string{} // an object for the SDKs, also if there are none
+	maps.Copy(values, req.GetConfig())
+	config, err := json.Marshal(values)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the configuration: %w", err)
 	}
