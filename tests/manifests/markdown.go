@@ -8,33 +8,55 @@ import (
 	"strings"
 )
 
+// Block is a fenced block of a Markdown page.
+type Block struct {
+	Unit
+	// Language is what the block is marked as, in lower case.
+	Language string
+	// Before is the text since the block before.
+	Before string
+}
+
 // fence is the line that opened a block.
 type fence struct {
-	indent, marks string
-	yaml          bool
-	line          int
+	indent, marks, language string
+	line                    int
 }
 
 // FencedBlocks returns the fenced blocks of a Markdown page that are marked as YAML.
 func FencedBlocks(name, text string) []Unit {
 	var units []Unit
+	for _, block := range Blocks(name, text) {
+		if block.Language == "yaml" || block.Language == "yml" {
+			units = append(units, block.Unit)
+		}
+	}
+	return units
+}
+
+// Blocks returns all fenced blocks of a Markdown page.
+func Blocks(name, text string) []Block {
+	var blocks []Block
 	var open *fence
-	var block strings.Builder
+	var block, before strings.Builder
 	for number, line := range strings.Split(text, "\n") {
 		switch {
 		case open == nil:
-			open = opened(line, number+1)
-			block.Reset()
-		case closes(*open, line):
-			if open.yaml {
-				units = append(units, Unit{Name: fmt.Sprintf("%s:%d", name, open.line), Text: block.String()})
+			if open = opened(line, number+1); open == nil {
+				before.WriteString(line + "\n")
 			}
+		case closes(*open, line):
+			blocks = append(blocks, Block{
+				Unit: Unit{Name: fmt.Sprintf("%s:%d", name, open.line), Text: block.String()}, Language: open.language, Before: before.String(),
+			})
 			open = nil
+			block.Reset()
+			before.Reset()
 		default:
 			block.WriteString(strings.TrimPrefix(line, open.indent) + "\n")
 		}
 	}
-	return units
+	return blocks
 }
 
 // opened returns the fence that the line is, nil for another line.
@@ -47,10 +69,10 @@ func opened(line string, number int) *fence {
 	}
 	language, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(info)), " ")
 	return &fence{
-		indent: line[:len(line)-len(rest)],
-		marks:  marks,
-		yaml:   language == "yaml" || language == "yml",
-		line:   number,
+		indent:   line[:len(line)-len(rest)],
+		marks:    marks,
+		language: language,
+		line:     number,
 	}
 }
 

@@ -29,6 +29,13 @@ func TestManifestsInMarkdown(t *testing.T) {
 	}
 }
 
+func TestABlockHasTheTextBeforeIt(t *testing.T) {
+	NewWithT(t).Expect(Blocks("page", "# Title\n\nSave this:\n\n```ts\na\n```\n\nType:\n```sh\nb\n```\n")).To(Equal([]Block{
+		{Unit{"page:5", "a\n"}, "ts", "# Title\n\nSave this:\n\n"},
+		{Unit{"page:10", "b\n"}, "sh", "\nType:\n"},
+	}))
+}
+
 func TestManifestsInAUnit(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
