@@ -26,6 +26,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -157,10 +158,7 @@ func markChecked(program *v1.Program, checked programs.Checked) {
 // validText describes a valid Program: its number of resources, and the config that its
 // Stacks must set.
 func validText(checked programs.Checked) string {
-	resources := "1 resource"
-	if checked.Resources != 1 {
-		resources = fmt.Sprintf("%d resources", checked.Resources)
-	}
+	resources := plural.Of(checked.Resources, "resource", "resources")
 	if len(checked.Undeclared) == 0 {
 		return "Valid program with " + resources
 	}

@@ -489,7 +489,7 @@ func TestAResultThatDoesNotFitIntoTheStatusIsAbsorbedWithoutItsOutputs(t *testin
 	w.mustReconcile()
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
 	g.Expect(w.stack().Status.Outputs).To(BeEmpty())
-	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("1 outputs are too large or too many for the status")))
+	g.Expect(w.events.lines).To(ConsistOf(ContainSubstring("; 1 output omitted from the status: too large or too many")))
 }
 
 func TestASpecThatLeavesNoRoomForTheStatusStalls(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 const (
@@ -87,8 +88,8 @@ func addVariables[text string | []byte](r *resolver, field, kind string, object 
 	if leftOut > 0 {
 		// The keys are not named: readers of the log may not be allowed to read the
 		// Secret.
-		r.leftOut = append(r.leftOut, fmt.Sprintf("%s: ignoring %d keys of %s '%s', because they are not valid names of environment variables",
-			field, leftOut, kind, object))
+		r.leftOut = append(r.leftOut, fmt.Sprintf("%s: ignoring %s of %s '%s' that cannot name an environment variable",
+			field, plural.Of(leftOut, "key", "keys"), kind, object))
 	}
 	return nil
 }

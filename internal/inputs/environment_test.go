@@ -55,8 +55,8 @@ func TestLaterFieldsOverrideEarlierOnes(t *testing.T) {
 	}))
 	g.Expect(got.Masks).To(Equal([]string{"cloud-token", "more-secret", "aws-secret", "horse"}), "Secrets, and what is always secret")
 	g.Expect(got.LeftOut).To(Equal([]string{
-		"spec.envs[0]: ignoring 1 keys of ConfigMap 'apps/first', because they are not valid names of environment variables",
-		"spec.envSecrets[0]: ignoring 2 keys of Secret 'apps/aws', because they are not valid names of environment variables",
+		"spec.envs[0]: ignoring 1 key of ConfigMap 'apps/first' that cannot name an environment variable",
+		"spec.envSecrets[0]: ignoring 2 keys of Secret 'apps/aws' that cannot name an environment variable",
 	}), "and their names are not in the message")
 
 	got, err = inputs.Resolve(context.Background(), readerOf(g, nil, objects()...), listed(func(s *v1.StackSpec) {

@@ -15,6 +15,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 const (
@@ -122,6 +124,6 @@ func isAway(response *http.Response) bool {
 
 // giveUp is called with each event that has not arrived.
 func (s *fluxSender) giveUp(_ *http.Response, err error, attempts int) (*http.Response, error) {
-	s.lost = fmt.Errorf("given up after %d attempts in %s: %w", attempts, s.now().Sub(s.since).Round(time.Second), err)
+	s.lost = fmt.Errorf("given up after %s in %s: %w", plural.Of(attempts, "attempt", "attempts"), s.now().Sub(s.since).Round(time.Second), err)
 	return nil, s.lost
 }

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -106,9 +107,9 @@ func (u *Unwritten) merge(before []byte, parts []run.Inventory) ([]byte, invento
 func lacks(list inventory.List) string {
 	switch {
 	case list.LeftOut > 0 && list.WithoutIDs:
-		return fmt.Sprintf("%d resources and the IDs of the others are omitted: they do not fit into a ConfigMap", list.LeftOut)
+		return plural.Of(list.LeftOut, "resource", "resources") + " and the IDs of the others omitted: they do not fit into a ConfigMap"
 	case list.LeftOut > 0:
-		return fmt.Sprintf("%d resources are omitted: there are too many", list.LeftOut)
+		return plural.Of(list.LeftOut, "resource", "resources") + " omitted: there are too many"
 	case list.WithoutIDs:
 		return "The IDs of the resources are omitted: they do not fit into a ConfigMap"
 	case list.Incomplete:

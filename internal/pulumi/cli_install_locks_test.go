@@ -28,6 +28,23 @@ func TestALockFileWithoutItsPackageManagerIsNotIgnored(t *testing.T) {
 	l.Expect(l.newCalls()).To(Equal([]string{"install"}))
 }
 
+func TestTextsAboutChangedLockFiles(t *testing.T) {
+	for _, test := range []struct {
+		changed          []string
+		refused, warning string
+	}{
+		{[]string{"yarn.lock"}, "yarn.lock of the source does not fit the program, and CI is set: update and commit it",
+			"yarn.lock of the source did not fit the program: the installation changed it, and the program runs with versions that are not in the source. Update and commit it"},
+		{[]string{"go.mod", "go.sum"}, "go.mod and go.sum of the source do not fit the program, and CI is set: update and commit them",
+			"go.mod and go.sum of the source did not fit the program: the installation changed them, and the program runs with versions that are not in the source. Update and commit them"},
+	} {
+		g := NewWithT(t)
+		refused, warning := changedLocksTexts(test.changed)
+		g.Expect(refused).To(Equal(test.refused))
+		g.Expect(warning).To(Equal(test.warning))
+	}
+}
+
 func TestALockFileThatIsOutOfDate(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
@@ -39,7 +56,7 @@ func TestALockFileThatIsOutOfDate(t *testing.T) {
 	r.Env["CI"] = "true"
 	result := l.doWritten(t.Context(), dir, r)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
-	l.Expect(result.Message).To(Equal(installing + ": yarn.lock of the source does not fit the program, and CI is set: update it and commit it"))
+	l.Expect(result.Message).To(Equal(installing + ": yarn.lock of the source does not fit the program, and CI is set: update and commit it"))
 	l.Expect(result.Warnings).To(BeEmpty())
 	l.Expect(l.newCalls()).To(Equal([]string{"install"}))
 	l.Expect(os.ReadDir(l.backend)).To(HaveLen(1), "nothing but what was there")

@@ -219,7 +219,7 @@ func TestDiagnosticsAreNotShownIfTheStateCannotBeRead(t *testing.T) {
 	result := l.do(t.Context(), l.update(l.thing(frank("failures: {create: no luck}\n      warnings: {create: careful}"))))
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(Equal("lab:index:Thing (a): the error is not shown, because it " + why))
-	l.shows(result, "lines of diagnostics are not shown, because they "+why)
+	l.shows(result, " are not shown, because they "+why)
 	l.Expect(l.saidLines()).To(ContainElement("lab:index:Thing (a): create failed"), "what happens is logged all the same")
 
 	l = newLab(t).withProvider()

@@ -181,14 +181,25 @@ func (s *session) noteChangedLocks(changed []string) error {
 	if len(changed) == 0 || s.needs.packages {
 		return nil
 	}
-	text := strings.Join(changed, " and ") + " of the source did not fit the program, and the installation has changed it: " +
-		"the program runs with versions that it did not name. Update it and commit it"
+	refused, text := changedLocksTexts(changed)
 	if ci := s.run.Env["CI"]; ci != "" && ci != "0" && ci != "false" {
-		return errors.New(strings.Join(changed, " and ") + " of the source does not fit the program, and CI is set: update it and commit it")
+		return errors.New(refused)
 	}
 	s.say(text)
 	s.warnings = append(s.warnings, bounded.Text(s.mask.Apply(text), maxMessage))
 	return nil
+}
+
+// changedLocksTexts returns the error of a run that insists on its lock files, and the warning
+// of one that does not.
+func changedLocksTexts(changed []string) (refused, warning string) {
+	files, does, them := strings.Join(changed, " and ")+" of the source", "does", "it"
+	if len(changed) > 1 {
+		does, them = "do", "them"
+	}
+	return fmt.Sprintf("%s %s not fit the program, and CI is set: update and commit %s", files, does, them),
+		fmt.Sprintf("%s did not fit the program: the installation changed %s, and the program runs with versions that are not in the source. "+
+			"Update and commit %s", files, them, them)
 }
 
 // checkHost fails if a prebuilt program cannot be run.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
@@ -181,7 +182,7 @@ func (s *session) endLeftovers() {
 		s.say(fmt.Sprintf("ending what the run left behind: %v", err))
 	}
 	if count > 0 {
-		s.say(fmt.Sprintf("ended %d processes that the run left behind", count))
+		s.say("ended " + plural.Of(count, "process", "processes") + " that the run left behind")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/crash"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -64,7 +65,7 @@ func (s *session) disclose(ctx context.Context, last exit) {
 		s.say(line.masked(s.mask))
 	}
 	if s.deferred.left > 0 {
-		s.say(fmt.Sprintf("%d more lines of diagnostics are left out", s.deferred.left))
+		s.say(plural.Of(s.deferred.left, "more line", "more lines") + " of diagnostics omitted")
 	}
 	s.deferred = deferredLines{}
 }
@@ -92,7 +93,7 @@ func (s *session) withhold() {
 		}
 	}
 	if count := len(s.deferred.lines) + s.deferred.left; count > 0 {
-		s.say(notShown(fmt.Sprintf("%d lines of diagnostics are", count), "they"))
+		s.say(notShown("the diagnostics ("+plural.Of(count, "line", "lines")+") are", "they"))
 	}
 	s.deferred, s.withheld = deferredLines{}, "error: "+notShown("the output of Pulumi is", "it")
 }

@@ -14,6 +14,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -104,7 +105,7 @@ func runEvent(record v1.RunStatus, result *run.Result) Event {
 	if result.Outcome == run.Succeeded {
 		e.Message = fmt.Sprintf("%s succeeded: %s in %s", name, changesText(result.Changes), took)
 		if result.LeftOut > 0 {
-			e.Message += fmt.Sprintf("; %d outputs are too large or too many for the status", result.LeftOut)
+			e.Message += "; " + plural.Of(result.LeftOut, "output", "outputs") + " omitted from the status: too large or too many"
 		}
 		if result.OutputsMissed {
 			e.Message += "; its outputs are unknown, because some of Pulumi's events could not be read"

@@ -15,6 +15,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/logs"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 )
@@ -66,7 +67,7 @@ func (v *logsView) printKeptOf(ctx context.Context, stack *v1.Stack) error {
 	}
 	lines := v.selected(log.Lines)
 	if log.LeftOut > 0 && len(lines) == len(log.Lines) {
-		v.warn("The log of the last run of Stack %s/%s lacks its first %d lines, which were not kept", stack.Namespace, stack.Name, log.LeftOut)
+		v.warn("The log of the last run of Stack %s/%s lacks its first %s, which the controller did not keep", stack.Namespace, stack.Name, plural.Of(log.LeftOut, "line", "lines"))
 	}
 	return logs.Print(&v.out, stack, lines, v.filter)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/pack"
 	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 const (
@@ -72,7 +73,7 @@ func (s *session) localProgram(ctx context.Context, api client.Reader, stack *v1
 	if err != nil {
 		return "", nil, err
 	}
-	s.Actionf("packed %d files of %s into %d bytes", packed.Files, path, len(packed.Data))
+	s.Actionf("packed %s of %s into %d bytes", plural.Of(packed.Files, "file", "files"), path, len(packed.Data))
 	if len(packed.Links) > 0 {
 		s.Warningf("ignoring symbolic links, as a Flux source does: %s", shortList(packed.Links))
 	}

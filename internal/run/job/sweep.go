@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 // sweepAgain is the backoff after a sweep that failed. It grows long: if a policy forbids
@@ -81,7 +83,7 @@ func removeUnrecorded(ctx context.Context, from client.Reader, secrets client.Ob
 	if failed == 0 {
 		return err
 	}
-	return fmt.Errorf("deleting the Secrets of %d runs: %w", failed, last)
+	return fmt.Errorf("deleting the Secrets of %s: %w", plural.Of(failed, "run", "runs"), last)
 }
 
 // removeSwept deletes the Secret of a run that no Stack records, and the record of the
