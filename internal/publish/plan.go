@@ -5,6 +5,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -38,18 +39,40 @@ func (p Publisher) Plan(ctx context.Context, stack *v1.Stack, of plan.Plan) (nam
 		return "", "", err
 	}
 	digest = details.Digest(parts)
+	first := firstPart(stack, digest)
 	for n, part := range parts {
-		if err := p.createPart(ctx, stack, planPart(stack, digest, n), len(parts), part); err != nil {
+		if err := p.createPart(ctx, stack, details.Name(first, n), len(parts), part); err != nil {
 			return "", "", err
 		}
 	}
-	return planPart(stack, digest, 0), digest, nil
+	return first, digest, nil
 }
 
-// planPart returns the name of a ConfigMap of a plan. The last character tells those of a
-// plan apart.
-func planPart(stack *v1.Stack, digest string, n int) string {
-	return ownedName(stack, fmt.Sprintf("-plan-%s-%d", strings.TrimPrefix(digest, "sha256:")[:10], n+1))
+// firstPart returns the name of the first ConfigMap of a plan.
+func firstPart(stack *v1.Stack, digest string) string {
+	return ownedName(stack, "-plan-"+strings.TrimPrefix(digest, "sha256:")[:10]+"-1")
+}
+
+// ReadPlan reads the plan that the status refers to.
+func (p Publisher) ReadPlan(ctx context.Context, stack *v1.Stack) (plan.Plan, error) {
+	of := stack.Status.Plan
+	if of == nil || of.ConfigMap == "" {
+		return plan.Plan{}, errors.New("the status refers to no plan")
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	parts, err := details.Collect(of.ConfigMap, func(name string) (details.Part, error) {
+		part := &corev1.ConfigMap{}
+		err := p.Reader.Get(ctx, client.ObjectKey{Namespace: stack.Namespace, Name: name}, part)
+		return details.Part{Annotations: part.Annotations, Data: part.BinaryData[details.Key]}, err
+	})
+	if err != nil {
+		return plan.Plan{}, fmt.Errorf("failed to read the plan in ConfigMap %s/%s: %w", stack.Namespace, of.ConfigMap, err)
+	}
+	if details.Digest(parts) != of.ContentDigest {
+		return plan.Plan{}, fmt.Errorf("the plan in ConfigMap %s/%s was changed by something else", stack.Namespace, of.ConfigMap)
+	}
+	return details.Decode(parts)
 }
 
 // createPart creates a ConfigMap unless it exists.
@@ -100,9 +123,15 @@ func (p Publisher) DropPlans(ctx context.Context, stack *v1.Stack) error {
 	return nil
 }
 
-// isPartOf reports whether a ConfigMap has a part of the plan in the status: all their names
-// are those of the first but for the last character.
+// isPartOf reports whether a ConfigMap has a part of the plan in the status.
 func isPartOf(name string, status *v1.PlanStatus) bool {
-	return status != nil && status.ConfigMap != "" && len(name) == len(status.ConfigMap) &&
-		strings.HasPrefix(name, status.ConfigMap[:len(status.ConfigMap)-1])
+	if status == nil || status.ConfigMap == "" {
+		return false
+	}
+	for n := range details.MaxParts {
+		if name == details.Name(status.ConfigMap, n) {
+			return true
+		}
+	}
+	return false
 }

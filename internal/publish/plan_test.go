@@ -48,41 +48,49 @@ func TestPlansAreKeptUntilTheStatusRefersToAnother(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		return &v1.PlanStatus{ConfigMap: name, ContentDigest: digest}
 	}
-	read := func(status *v1.PlanStatus) (parts [][]byte) {
-		for n := 0; ; n++ {
+	kept := func(status *v1.PlanStatus) (count int) {
+		for n := range details.MaxParts {
 			part := &corev1.ConfigMap{}
-			name := fmt.Sprintf("%s%d", strings.TrimSuffix(status.ConfigMap, "1"), n+1)
-			if p.Client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, part) != nil {
-				return parts
+			if p.Client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: details.Name(status.ConfigMap, n)}, part) == nil {
+				count++
+				g.Expect(metav1.IsControlledBy(part, stack)).To(BeTrue())
+				g.Expect(*part.Immutable).To(BeTrue())
 			}
-			g.Expect(metav1.IsControlledBy(part, stack)).To(BeTrue())
-			g.Expect(*part.Immutable).To(BeTrue())
-			parts = append(parts, part.BinaryData[details.Key])
 		}
+		return count
 	}
 	large, small := planOf(2<<20), planOf(100)
 	stack.Status.Plan = write(large)
-	g.Expect(len(read(stack.Status.Plan))).To(BeNumerically(">", 1))
-	g.Expect(details.Digest(read(stack.Status.Plan))).To(Equal(stack.Status.Plan.ContentDigest))
+	g.Expect(kept(stack.Status.Plan)).To(BeNumerically(">", 1))
 	g.Expect(write(large)).To(Equal(stack.Status.Plan), "the same plan is there already")
+	read, err := p.ReadPlan(t.Context(), stack)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Digest()).To(Equal(large.Digest()))
 
 	next := write(small)
 	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
-	g.Expect(read(stack.Status.Plan)).NotTo(BeEmpty(), "the status still refers to it")
-	g.Expect(read(next)).To(BeEmpty(), "as if the status was never written")
+	g.Expect(kept(stack.Status.Plan)).To(BeNumerically(">", 1), "the status still refers to it")
+	g.Expect(kept(next)).To(BeZero(), "as if the status was never written")
 
-	next = write(small)
-	former := stack.Status.Plan
+	next, former := write(small), stack.Status.Plan
 	stack.Status.Plan = next
 	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
-	g.Expect(read(former)).To(BeEmpty())
-	decoded, err := details.Decode(read(next))
+	g.Expect(kept(former)).To(BeZero())
+	read, err = p.ReadPlan(t.Context(), stack)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(decoded).To(Equal(small))
+	g.Expect(read).To(Equal(small))
 
+	stack.Status.Plan.ContentDigest = former.ContentDigest
+	_, err = p.ReadPlan(t.Context(), stack)
+	g.Expect(err).To(MatchError(ContainSubstring("was changed by something else")))
+	stack.Status.Plan = former
+	_, err = p.ReadPlan(t.Context(), stack)
+	g.Expect(err).To(MatchError(ContainSubstring("not found")))
 	stack.Status.Plan = nil
+	_, err = p.ReadPlan(t.Context(), stack)
+	g.Expect(err).To(MatchError("the status refers to no plan"))
 	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
-	g.Expect(read(next)).To(BeEmpty())
+	g.Expect(kept(next)).To(BeZero())
 	g.Expect(p.Client.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign)).To(Succeed(), "it belongs to no Stack")
 }
 
@@ -95,12 +103,12 @@ func planPublisher(t *testing.T) Publisher {
 	return Publisher{Client: api, Reader: api, Owner: "test"}
 }
 
-func TestANameOfAPlanEndsInItsPart(t *testing.T) {
+func TestTheNameOfAPlanEndsInItsPart(t *testing.T) {
 	g := NewWithT(t)
 	for _, length := range []int{3, 200, 230, 253} {
 		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a", length)}}
-		first, eighth := planPart(stack, "sha256:0123456789abcdef", 0), planPart(stack, "sha256:0123456789abcdef", details.MaxParts-1)
+		first := firstPart(stack, "sha256:0123456789abcdef")
+		g.Expect(first).To(HaveSuffix("-plan-0123456789-1"))
 		g.Expect(validation.IsDNS1123Subdomain(first)).To(BeEmpty())
-		g.Expect(strings.TrimSuffix(first, "1") + "8").To(Equal(eighth))
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
@@ -79,6 +81,33 @@ func Decode(parts [][]byte) (plan.Plan, error) {
 		return plan.Plan{}, fmt.Errorf("reading the plan in the ConfigMap: %w", err)
 	}
 	return read, nil
+}
+
+// Part is a ConfigMap with a part of a plan.
+type Part struct {
+	Annotations map[string]string
+	Data        []byte
+}
+
+// Name returns the name of part n, of which the first is 0, from the name of the first. They
+// differ in the last character.
+func Name(first string, n int) string { return strings.TrimSuffix(first, "1") + strconv.Itoa(n+1) }
+
+// Collect reads the data of all ConfigMaps of a plan, of which the first has that name.
+func Collect(first string, read func(name string) (Part, error)) (parts [][]byte, err error) {
+	count := 1
+	for n := 0; n < count; n++ {
+		part, err := read(Name(first, n))
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			written, _ := strconv.Atoi(part.Annotations[PartsAnnotation]) // else it is one
+			count = max(1, min(written, MaxParts))
+		}
+		parts = append(parts, part.Data)
+	}
+	return parts, nil
 }
 
 // Digest returns the digest of the data of all ConfigMaps of a plan.

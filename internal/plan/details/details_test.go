@@ -6,6 +6,7 @@ package details
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -91,4 +92,43 @@ func TestPartsThatAreMissingAreNoPlan(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 	_, err = Decode(nil)
 	g.Expect(err).To(HaveOccurred())
+}
+
+func TestPartsAreCollected(t *testing.T) {
+	read := func(kept map[string]Part) func(string) (Part, error) {
+		return func(name string) (Part, error) {
+			part, there := kept[name]
+			if !there {
+				return Part{}, errors.New(name + " is missing")
+			}
+			return part, nil
+		}
+	}
+	count := func(parts string) map[string]string { return map[string]string{PartsAnnotation: parts} }
+	for name, test := range map[string]struct {
+		kept  map[string]Part
+		parts []string
+		err   string
+	}{
+		"one":               {kept: map[string]Part{"a-1": {Data: []byte("x")}}, parts: []string{"x"}},
+		"two":               {kept: map[string]Part{"a-1": {count("2"), []byte("x")}, "a-2": {nil, []byte("y")}, "a-3": {}}, parts: []string{"x", "y"}},
+		"a missing one":     {kept: map[string]Part{"a-1": {count("3"), nil}, "a-2": {}}, err: "a-3 is missing"},
+		"a number too high": {kept: map[string]Part{"a-1": {count("9000"), nil}, "a-2": {}, "a-3": {}, "a-4": {}, "a-5": {}, "a-6": {}, "a-7": {}, "a-8": {}}, parts: make([]string, 8)},
+		"no number":         {kept: map[string]Part{"a-1": {count("-1"), []byte("x")}}, parts: []string{"x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			got, err := Collect("a-1", read(test.kept))
+			if test.err != "" {
+				g.Expect(err).To(MatchError(test.err))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			var texts []string
+			for _, one := range got {
+				texts = append(texts, string(one))
+			}
+			g.Expect(texts).To(Equal(test.parts))
+		})
+	}
 }
