@@ -100,7 +100,7 @@ func bindFlags(fs *flag.FlagSet, c *app.Config, access *acl.Options, gates *feat
 	fs.BoolVar(&c.AcquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are missing from the data directory.")
 	c.DependencyCacheSize = resource.QuantityValue{Quantity: resource.MustParse("2Gi")}
 	fs.Var(&c.DependencyCacheSize, "dependency-cache-size",
-		"How much of the data directory the dependencies of programs may take that are kept for their next run. 0 keeps none.")
+		"How much of the data directory, or of each volume for them with --runner=job, the dependencies of programs may take that are kept for their next run. 0 keeps none.")
 	fs.DurationVar(&c.CancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is being stopped may take to finish the operations in flight.")
 	fs.DurationVar(&c.GracefulShutdown, "graceful-shutdown-timeout", 10*time.Minute, "How long the controller waits for runs in flight before it exits.")
 
