@@ -161,7 +161,7 @@ func TestAStackThatWasInterruptedNeedNotExist(t *testing.T) {
 	stackstatus.MarkInterrupted(stack, "gone", started)
 	record.Operation = v1.OperationRecover
 	stackstatus.RecordRun(stack, record)
-	stackstatus.AbsorbResult(stack, result(run.Succeeded, ""))
+	stackstatus.AbsorbResult(stack, &run.Result{Outcome: run.Succeeded, Project: run.Project{Name: "app", Runtime: "yaml"}, StartedAt: started, EndedAt: started})
 	g.Expect(stack.Status.LastUpdate.LastSuccessfulCommit).To(BeEmpty())
 	stack.Status.ProjectInfo.Backend, stack.Status.Resources = "", nil // it was killed before the stack was created
 	g.Expect(stackstatus.MustExist(stack)).To(BeFalse())

@@ -21,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 func refTo(id string) []run.Ref {
@@ -74,8 +75,8 @@ func TestResultsOfManyStacksAreWrittenConcurrently(t *testing.T) {
 	var objects []client.Object
 	var ended []run.Ref
 	for i := range stacks {
-		stack := stackWithRun(v1.OperationUpdate)
-		stack.Name, stack.Status.Run.ID = fmt.Sprintf("app-%02d", i), fmt.Sprintf("run-%02d", i)
+		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("app-%02d", i), Namespace: "default", Generation: 1}}
+		stackstatus.RecordRun(stack, v1.RunStatus{ID: fmt.Sprintf("run-%02d", i), Operation: v1.OperationUpdate, Generation: 1, StartedAt: metav1.Time{Time: started}})
 		objects = append(objects, stack)
 		ended = append(ended, run.Ref{ID: stack.Status.Run.ID, Namespace: stack.Namespace, Name: stack.Name})
 	}

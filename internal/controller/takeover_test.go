@@ -16,31 +16,13 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+	"github.com/flux-pulumi/pulumi-controller/tests/operator"
 )
-
-// operatorV1 sets the status that the operator v1 leaves after an update at the revision,
-// and operatorV2 that of v2.
-func operatorV1(stack *v1.Stack, revision string) {
-	stack.Finalizers = []string{v1.StackFinalizer}
-	stack.Status.ObservedGeneration = stack.Generation
-	stack.Status.LastUpdate = &v1.LastUpdate{
-		State: v1.UpdateSucceeded, LastAttemptedCommit: revision, LastSuccessfulCommit: revision,
-		LastResyncTime: &metav1.Time{Time: started.Add(-time.Hour)},
-	}
-	stack.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue, Reason: "ProcessingCompleted"}}
-}
-
-func operatorV2(stack *v1.Stack, revision string) {
-	operatorV1(stack, revision)
-	stack.Status.LastUpdate.Generation = stack.Generation
-	stack.Status.LastUpdate.Name = "app-18a9f0c2d3e"
-	stack.Status.LastUpdate.Type = v1.UpdateTypeUp
-}
 
 // takenOverWorld has a Stack that the operator has updated, after one reconcile.
 func takenOverWorld(t *testing.T) *world {
 	objects := programAndStack()
-	operatorV2(objects[1].(*v1.Stack), "1")
+	operator.UpdatedByV2(objects[1].(*v1.Stack), "1", started.Add(-time.Hour))
 	w := newWorld(t, objects...)
 	w.mustReconcile()
 	return w
@@ -105,7 +87,7 @@ func TestWhatTheOperatorKnowsOfTheProjectIsKept(t *testing.T) {
 	g := NewWithT(t)
 	objects := programAndStack()
 	stack := objects[1].(*v1.Stack)
-	operatorV2(stack, "1")
+	operator.UpdatedByV2(stack, "1", started.Add(-time.Hour))
 	stack.Status.ProjectInfo = &v1.ProjectInfo{Name: "web", Runtime: "nodejs"}
 	w := newWorld(t, objects...)
 	w.mustReconcile()
@@ -128,7 +110,7 @@ func TestAStackOfTheOperatorIsRunIfThereIsWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			objects := programAndStack()
-			operatorV2(objects[1].(*v1.Stack), "1")
+			operator.UpdatedByV2(objects[1].(*v1.Stack), "1", started.Add(-time.Hour))
 			change(objects[1].(*v1.Stack))
 			w := newWorld(t, objects...)
 			w.mustReconcile()
@@ -142,7 +124,7 @@ func TestAStackOfTheOperatorIsRunIfThereIsWork(t *testing.T) {
 func TestAStackIsTakenOverBeforeWhatItDependsOn(t *testing.T) {
 	objects := programAndStack()
 	stack := objects[1].(*v1.Stack)
-	operatorV2(stack, "1")
+	operator.UpdatedByV2(stack, "1", started.Add(-time.Hour))
 	stack.Spec.Prerequisites = []v1.PrerequisiteReference{{Name: "network"}}
 	w := newWorld(t, objects...)
 	w.mustReconcile()

@@ -26,6 +26,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
+const gitCommit40 = "67e2c98a60dc92283531412a9e604dd4bae005a9"
+
+// started is the time of the tests.
+var started = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
 // testRunner is a run.Runner whose runs do nothing, and end on command.
 type testRunner struct {
 	full    bool

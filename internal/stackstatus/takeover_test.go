@@ -12,25 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/operator"
 )
 
-// operatorV1 sets the status that the operator v1 leaves after an update at the revision,
-// and operatorV2 that of v2.
-func operatorV1(stack *v1.Stack, revision string) {
-	stack.Finalizers = []string{v1.StackFinalizer}
-	stack.Status.ObservedGeneration = stack.Generation
-	stack.Status.LastUpdate = &v1.LastUpdate{
-		State: v1.UpdateSucceeded, LastAttemptedCommit: revision, LastSuccessfulCommit: revision,
-		LastResyncTime: &metav1.Time{Time: started.Add(-time.Hour)},
-	}
-	stack.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue, Reason: "ProcessingCompleted"}}
+func operatorV1(s *v1.Stack, revision string) {
+	operator.UpdatedByV1(s, revision, started.Add(-time.Hour))
 }
 
-func operatorV2(stack *v1.Stack, revision string) {
-	operatorV1(stack, revision)
-	stack.Status.LastUpdate.Generation = stack.Generation
-	stack.Status.LastUpdate.Name = "app-18a9f0c2d3e"
-	stack.Status.LastUpdate.Type = v1.UpdateTypeUp
+func operatorV2(s *v1.Stack, revision string) {
+	operator.UpdatedByV2(s, revision, started.Add(-time.Hour))
 }
 
 func ofProgram(s *v1.Stack) { s.Spec.ProgramRef = &v1.ProgramReference{Name: "web"} }
