@@ -5,6 +5,8 @@
 package apierror
 
 import (
+	"strings"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
@@ -14,6 +16,12 @@ import (
 // IsRefused reports whether the same write would fail again.
 func IsRefused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// IsTooLarge reports whether an object does not fit into etcd. The API server and etcd report
+// that in different ways.
+func IsTooLarge(err error) bool {
+	return apierrors.IsRequestEntityTooLargeError(err) || (err != nil && strings.Contains(err.Error(), "request is too large"))
 }
 
 // maxHidden bounds the quoted text of an API server or webhook.

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -24,7 +25,7 @@ func (r *StackReconciler) patchFindings(ctx context.Context, stack *v1.Stack, mo
 		r.addFindings(stack)
 		more()
 	})
-	if isRefused(err) {
+	if apierror.IsRefused(err) {
 		stack.Status = *before
 		err = r.patchStatus(ctx, stack, func() {
 			report := r.Runner.Report(refOf(stack))

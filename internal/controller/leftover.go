@@ -10,14 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
-
-// isRefused reports whether the same write would fail again.
-func isRefused(err error) bool {
-	return apierror.IsRefused(err)
-}
 
 // leaveBehind announces an object that the Stack no longer needs but may not delete. The
 // garbage collector tries again once the Stack is gone.

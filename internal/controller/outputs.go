@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -63,7 +65,7 @@ func (r *StackReconciler) releaseOutputs(ctx context.Context, stack *v1.Stack) e
 // Stack: neither runs nor the deletion of the Stack wait for it.
 func (r *StackReconciler) deleteOrLeave(ctx context.Context, stack *v1.Stack, name string) error {
 	err := r.publisher().DeleteOutputs(ctx, stack, name)
-	if !isRefused(err) {
+	if !apierror.IsRefused(err) {
 		return err
 	}
 	r.leaveBehind(ctx, stack, v1.OutputsFailedReason, err)
@@ -126,4 +128,12 @@ func (r *StackReconciler) announceOutputs(ctx context.Context, stack *v1.Stack, 
 			Message:  fmt.Sprintf("Wrote the outputs to Secret %s/%s", stack.Namespace, recorded.Name),
 			Revision: record.Revision, OriginRevision: record.OriginRevision})
 	}
+}
+
+// wantedOutputs returns the outputs that a run has to read.
+func wantedOutputs(stack *v1.Stack, seen *observe.Observation, operation run.Operation) *run.WantedOutputs {
+	if !run.KindOf(operation).ReadsOutputs || !stackstatus.WritesOutputs(stack) || seen.Outputs.Blocked != "" {
+		return nil
+	}
+	return &run.WantedOutputs{Keys: slices.Clone(stack.Spec.WriteOutputsToSecret.Keys)}
 }

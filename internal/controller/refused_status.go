@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -20,7 +21,15 @@ import (
 // state.
 
 // writeResult writes the result of a run to the status: all of it, or as much as the API
-// server accepts. It returns what was written.
+// server accepts. It returns what was written. Each step leaves out what may have been the
+// reason, and keeps what someone needs:
+//   - Without outputs, the status still says what Pulumi said. They are in the state.
+//   - Without that text, it still quotes why the API server rejected it, for a person to
+//     change the program or the policy.
+//   - Without that quote, which may repeat what a policy forbids, it still names the project:
+//     a stack that is missing later is then known to be lost, and is not created again.
+//   - Without the project, whose name the program chooses, it still records that the run has
+//     ended. Nothing would ever run again for a Stack otherwise.
 func (r *StackReconciler) writeResult(ctx context.Context, stack *v1.Stack, result *run.Result, take func(*run.Result)) (*run.Result, error) {
 	before, record := stack.Status.DeepCopy(), *stack.Status.Run
 	onlyOwn := func(result *run.Result, _ error) *run.Result {
@@ -34,7 +43,7 @@ func (r *StackReconciler) writeResult(ctx context.Context, stack *v1.Stack, resu
 	err := r.patchStatus(ctx, stack, func() { take(result) })
 	var why error
 	for _, less := range []func(*run.Result, error) *run.Result{stackstatus.WithoutOutputs, stackstatus.WithoutDetails, andProject, onlyOwn} {
-		if !isRefused(err) && !isTooLarge(err) {
+		if !apierror.IsRefused(err) && !apierror.IsTooLarge(err) {
 			break
 		}
 		why = err

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -73,7 +74,7 @@ func (r *StackReconciler) tryAll(ctx context.Context, writes []*lastWrite) {
 
 // again is false for what is done, and for what a retry cannot fix.
 func (w *lastWrite) again() bool {
-	hopeless := apierrors.IsForbidden(w.err) || apierrors.IsInvalid(w.err) || isTooLarge(w.err)
+	hopeless := apierrors.IsForbidden(w.err) || apierrors.IsInvalid(w.err) || apierror.IsTooLarge(w.err)
 	return w.err != nil && !hopeless
 }
 

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
@@ -136,10 +137,10 @@ func (r *StackReconciler) actFailed(ctx context.Context, stack *v1.Stack, decisi
 	switch {
 	case errors.As(err, &notKept):
 		return r.reportNotKept(ctx, stack, notKept)
-	case isTooLarge(err):
+	case apierror.IsTooLarge(err):
 		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.InvalidSpecReason,
 			Message: "The Stack is too large to write its status: move large values of spec.config into the program"})
-	case isRefused(err) && decision.Action == decide.Absorb:
+	case apierror.IsRefused(err) && decision.Action == decide.Absorb:
 		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: stackstatus.StatusRefusedReason, Message: stackstatus.RefusedText(err)})
 	case apierrors.IsConflict(err):
 		// What was observed is stale. The predicates may drop the event of the newer
