@@ -6,6 +6,7 @@ package pulumi
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
-	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
@@ -148,7 +148,7 @@ func TestSecretsOfTheStateAreMaskedInADestroyThatIsCancelled(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider()
 	l.given(l.thing(frank("hang: delete")))
-	l.Expect(snapshot.RemoveAll(filepath.Join(l.cloud, "journal.jsonl"))).To(Succeed())
+	l.Expect(os.RemoveAll(filepath.Join(l.cloud, "journal.jsonl"))).To(Succeed())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { l.awaitCreate(); cancel(errors.New("enough")) }()
 	result := l.do(ctx, l.destroy())
@@ -163,7 +163,7 @@ func TestSecretsOfTheStateAreMaskedInARecovery(t *testing.T) {
 	b.given(b.thing(frank("warnings: {read: careful}")))
 	lost, _ := b.lost()
 	b.interrupt("a")
-	b.Expect(snapshot.RemoveAll(filepath.Join(b.cloud, "things"))).To(Succeed())
+	b.Expect(os.RemoveAll(filepath.Join(b.cloud, "things"))).To(Succeed())
 	result := b.do(t.Context(), b.recovery(lost))
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(b.state()).NotTo(ContainSubstring(urnOf("a")))

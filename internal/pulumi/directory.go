@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
+	"github.com/flux-pulumi/pulumi-controller/internal/readonly"
 )
 
 // Directory is the absolute path of the directory of one run, for its exclusive use.
@@ -86,7 +86,7 @@ func (d Directory) ClearBulk() error {
 func remove(paths ...string) error {
 	var errs []error
 	for _, path := range paths {
-		if err := snapshot.RemoveAll(path); err != nil {
+		if err := readonly.RemoveAll(path); err != nil {
 			errs = append(errs, fmt.Errorf("clearing the directory of the run: %w", err))
 		}
 	}
@@ -94,7 +94,7 @@ func remove(paths ...string) error {
 }
 
 // Remove removes the directory.
-func (d Directory) Remove() error { return snapshot.RemoveAll(string(d)) }
+func (d Directory) Remove() error { return readonly.RemoveAll(string(d)) }
 
 // shareCache links plugins and schemas to the directory shared by all runs, so that a
 // plugin is installed once. Pulumi locks an installation with a file beside the plugin,

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/readonly"
 )
 
 const (
@@ -124,7 +126,7 @@ func (s *Store) findCaches() error {
 		return err
 	}
 	for _, path := range left {
-		if err := RemoveAll(path); err != nil {
+		if err := readonly.RemoveAll(path); err != nil {
 			return err
 		}
 	}
@@ -138,7 +140,7 @@ func (s *Store) findCaches() error {
 			return err
 		}
 		if _, err := os.Lstat(path + writing); err == nil {
-			if err := errors.Join(RemoveAll(path), os.Remove(path+writing)); err != nil {
+			if err := errors.Join(readonly.RemoveAll(path), os.Remove(path+writing)); err != nil {
 				return err
 			}
 			continue
@@ -186,19 +188,4 @@ func sizeOfTree(dir string) (size int64, err error) {
 		return err
 	})
 	return size, err
-}
-
-// RemoveAll also removes read-only directories, such as those of Go's module cache.
-func RemoveAll(path string) error {
-	err := os.RemoveAll(path)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	walked := filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
-			return err
-		}
-		return os.Chmod(path, 0o700)
-	})
-	return errors.Join(walked, os.RemoveAll(path))
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/readonly"
 )
 
 // staleAfter is how long something has to be unused to be removed for any namespace. A deleted
@@ -101,7 +103,7 @@ func (r room) next(left []entry, taken map[string]int64, share int64) int {
 func (s *Store) makeRoom(namespace string, size int64) error {
 	retired, err := s.evict(namespace, size)
 	for _, path := range retired {
-		err = errors.Join(err, RemoveAll(path))
+		err = errors.Join(err, readonly.RemoveAll(path))
 	}
 	return err
 }
