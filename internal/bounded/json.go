@@ -27,7 +27,7 @@ type Size struct {
 	Members int
 }
 
-// Fits tells whether the size is within the bounds.
+// Fits reports whether the size is within the bounds.
 func (s Size) Fits(most Size) bool {
 	return s.Data <= most.Data && s.Text <= most.Text && s.Members <= most.Members
 }

@@ -54,7 +54,7 @@ func checkKept(before, written, kept *v1.Stack) error {
 }
 
 // reportNotKept says once that the status is not kept, and looks again with a back-off: no
-// event tells that the CRD has changed.
+// event reports that the CRD has changed.
 func (r *StackReconciler) reportNotKept(ctx context.Context, stack *v1.Stack, why *notKeptError) (ctrl.Result, error) {
 	reason, message, now := v1.StatusNotKeptReason, why.Error(), r.Now()
 	before, since := conditions.Get(why.before, meta.ReadyCondition), stackstatus.NotReadySince(why.before, reason, now)

@@ -12,7 +12,7 @@ import (
 )
 
 // holderPatience is when to look again whether another process still holds a run: no
-// event tells when it ends.
+// event reports when it ends.
 const holderPatience = 10 * time.Second
 
 func runRecorded(o Observation) (Decision, bool) {

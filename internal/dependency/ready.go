@@ -15,7 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
-// IsReady tells whether the Stack is Ready for its current spec and not being deleted.
+// IsReady reports whether the Stack is Ready for its current spec and not being deleted.
 func IsReady(stack *v1.Stack) bool {
 	return whyNotReady(stack) == ""
 }
@@ -51,7 +51,7 @@ func WhyNot(stack, dependency *v1.Stack, revision string) string {
 	return fmt.Sprintf("has not applied revision %s yet", revision)
 }
 
-// sameProgram tells whether the programs of both Stacks come from the same source, in
+// sameProgram reports whether the programs of both Stacks come from the same source, in
 // whatever directory, or are the same Program.
 func sameProgram(a, b *v1.Stack) bool {
 	if a.Spec.ProgramRef != nil && b.Spec.ProgramRef != nil {

@@ -27,10 +27,10 @@ type Remote struct {
 	User, Password string
 }
 
-// IsSSH tells whether the repository is accessed over ssh.
+// IsSSH reports whether the repository is accessed over ssh.
 func (r Remote) IsSSH() bool { return r.Scheme == "ssh" }
 
-// mayBeToken tells whether the user in the URL may be an access token: it has no password
+// mayBeToken reports whether the user in the URL may be an access token: it has no password
 // and is not merely a name. The clone URLs of some forges have the repository owner as
 // user, others git. Sending such a name as a credential would make the forge refuse
 // people who can read the repository without any.

@@ -18,7 +18,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// IsDIY tells whether a backend is a file or object store, which Pulumi calls
+// IsDIY reports whether a backend is a file or object store, which Pulumi calls
 // do-it-yourself, rather than Pulumi Cloud.
 func IsDIY(backend string) bool {
 	switch Scheme(backend) {
@@ -57,7 +57,7 @@ func ShownBackend(backend string) string {
 	return PublicBackend(backend)
 }
 
-// HasEnvironments tells whether the backend supports Pulumi ESC environments.
+// HasEnvironments reports whether the backend supports Pulumi ESC environments.
 func HasEnvironments(backend string) bool { return !IsDIY(backend) }
 
 // CheckBackend refuses a URL that Pulumi would take for Pulumi Cloud's, asking for its
@@ -103,7 +103,7 @@ func hiddenBackend(public, key string) string {
 // hiddenSign is between the scheme and the digest of a hidden backend.
 const hiddenSign = "://sha256-"
 
-// signOf tells keys apart.
+// signOf distinguishes keys.
 func signOf(key string) string { return keyed(key, "", 4) }
 
 // keyed returns the first bytes of the keyed digest of a text.
@@ -134,10 +134,10 @@ func BackendOf(r run.Run) string {
 	return hiddenBackend(public, r.BackendKey)
 }
 
-// IsHidden tells whether a result of BackendOf does not name the backend.
+// IsHidden reports whether a result of BackendOf does not name the backend.
 func IsHidden(recorded string) bool { return strings.Contains(recorded, hiddenSign) }
 
-// IsOtherBackend tells whether an earlier result of BackendOf is certainly for another
+// IsOtherBackend reports whether an earlier result of BackendOf is certainly for another
 // backend than that of the run, whether or not a Secret names the backend now or did then.
 // It cannot be known if another Secret names it now, or the same that was made again. If none
 // does, it counts as another one: the Secret can name it again.

@@ -46,10 +46,10 @@ func (t *ConfigType) String() string {
 	return t.Name
 }
 
-// IsJSON tells whether values of the type are written as JSON rather than plain text.
+// IsJSON reports whether values of the type are written as JSON rather than plain text.
 func (t *ConfigType) IsJSON() bool { return t.Name == "object" || t.Name == "array" }
 
-// TakesConfig tells whether a config value in JSON is of the type. Pulumi turns all
+// TakesConfig reports whether a config value in JSON is of the type. Pulumi turns all
 // values except objects and arrays into text, and Pulumi YAML also reads objects and
 // arrays from text.
 func (t *ConfigType) TakesConfig(raw []byte) bool {

@@ -14,7 +14,7 @@ import (
 // an archive, a secret or a reference.
 const SigKey = "4dabf18193072939515e22adb298388d"
 
-// HoldsFile tells whether the engine would take a config value for an asset or the like
+// HoldsFile reports whether the engine would take a config value for an asset or the like
 // and open a file for it: whether it contains SigKey at any depth. A text that is valid
 // JSON counts as that JSON, as it does for a Pulumi YAML program. The value is one of
 // encoding/json.

@@ -56,7 +56,7 @@ func unsafeVariables() map[string]string {
 // has to choose the flags, because it relies on them to understand what the CLI does.
 const optionPrefix = "PULUMI_OPTION_"
 
-// insteadOfOption tells what to set in the spec instead of such a variable.
+// insteadOfOption returns what to set in the spec instead of such a variable.
 func insteadOfOption(name string) string {
 	instead := map[string]string{
 		"TARGET":            "set spec.targets instead",
@@ -86,7 +86,7 @@ func CheckEnv(env map[string]string) error {
 // program would not get the value in the spec.
 func shellVariables() []string { return []string{"IFS", "OPTIND", "PPID", "PWD"} }
 
-// isVariable tells whether the shell that starts the CLI passes on a variable with this
+// isVariable reports whether the shell that starts the CLI passes on a variable with this
 // name. It silently drops others.
 func isVariable(name string) bool {
 	for i, c := range []byte(name) {

@@ -11,7 +11,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 )
 
-// alwaysSecret tells whether a variable is secret even if written in the spec, because
+// alwaysSecret reports whether a variable is secret even if written in the spec, because
 // its value alone gives access to the secrets of the stack.
 func alwaysSecret(variable string) bool {
 	return variable == grammar.PassphraseVariable || variable == accessTokenVariable

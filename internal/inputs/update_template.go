@@ -89,7 +89,7 @@ func updateFieldProblem(spec v1.StackSpec, key string, raw json.RawMessage) stri
 	return "is unknown: remove it"
 }
 
-// isEmptyTemplate tells whether a template asks for nothing.
+// isEmptyTemplate reports whether a template asks for nothing.
 func isEmptyTemplate(template *apiextensionsv1.JSON) bool {
 	if template == nil {
 		return true
@@ -112,7 +112,7 @@ func isBool(raw json.RawMessage, want bool) bool {
 	return json.Unmarshal(raw, &value) == nil && value == want
 }
 
-// isSet tells whether a list has the same texts in any order.
+// isSet reports whether a list has the same texts in any order.
 func isSet(raw json.RawMessage, want []string) bool {
 	var values []string
 	if json.Unmarshal(raw, &values) != nil {

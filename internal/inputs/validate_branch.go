@@ -16,7 +16,7 @@ func validateBranch(branch string) error {
 	return &InvalidError{"spec.branch", fmt.Sprintf("%q is not a valid name of a git branch: correct it", branch)}
 }
 
-// isRefName tells whether git accepts a name for a branch.
+// isRefName reports whether git accepts a name for a branch.
 func isRefName(name string) bool {
 	if name == "" || name == "@" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") ||
 		strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, ` ~^:?*[\`) {

@@ -60,7 +60,7 @@ const emptyProblem = "is null or empty: give it a value, or remove the entry"
 
 const encryptedProblem = `has an object whose only key is "secure", which Pulumi reads as an encrypted value: rename the key, or set the value in spec.secretsRef`
 
-// looksEncrypted tells whether a JSON value contains, at any depth, Pulumi's form of an
+// looksEncrypted reports whether a JSON value contains, at any depth, Pulumi's form of an
 // encrypted value. Invalid JSON is refused elsewhere.
 func looksEncrypted(raw []byte) bool {
 	var value any

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// HasWorkspace tells whether the spec asks for anything in the Pulumi operator's
+// HasWorkspace reports whether the spec asks for anything in the Pulumi operator's
 // workspace pod. An empty template asks for nothing.
 func HasWorkspace(spec v1.StackSpec) bool {
 	return asksFor(spec, func(template map[string]any) {
@@ -18,7 +18,7 @@ func HasWorkspace(spec v1.StackSpec) bool {
 	})
 }
 
-// HasJob tells whether the spec asks for anything in the Job of a run or its pod. The Job
+// HasJob reports whether the spec asks for anything in the Job of a run or its pod. The Job
 // takes the place of the operator's Workspace object, so metadata counts too.
 func HasJob(spec v1.StackSpec) bool {
 	return asksFor(spec, func(template map[string]any) {
@@ -28,7 +28,7 @@ func HasJob(spec v1.StackSpec) bool {
 	})
 }
 
-// asksFor tells whether spec.workspaceTemplate asks for anything besides what leaveOut
+// asksFor reports whether spec.workspaceTemplate asks for anything besides what leaveOut
 // removes.
 func asksFor(spec v1.StackSpec, leaveOut func(template map[string]any)) bool {
 	if spec.WorkspaceTemplate == nil {
@@ -44,7 +44,7 @@ func asksFor(spec v1.StackSpec, leaveOut func(template map[string]any)) bool {
 	return !asksForNothing(template, 0)
 }
 
-// asksForNothing tells whether a template value is as good as missing. Any list item
+// asksForNothing reports whether a template value is as good as missing. Any list item
 // counts as something, and so does a null inside a field of the template's spec, which
 // may be meant to remove a default.
 func asksForNothing(value any, depth int) bool {

@@ -116,7 +116,7 @@ func withoutIDs(list List) List {
 	return list
 }
 
-// isReadable tells whether data of that size may be written and can be read back.
+// isReadable reports whether data of that size may be written and can be read back.
 func isReadable(size bounded.Size, limit int) bool {
 	return size.Fits(bounded.Size{Data: limit, Text: maxText, Members: maxMembers})
 }

@@ -91,7 +91,7 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	}, nil
 }
 
-// Check tells why the account cannot be used, before anything is done with it. It
+// Check returns why the account cannot be used, before anything is done with it. It
 // requests a token and drops it.
 func (a *Accounts) Check(ctx context.Context, account run.ServiceAccount) error {
 	if _, err := a.token(ctx, account); err != nil {

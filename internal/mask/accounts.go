@@ -38,7 +38,7 @@ func maskAccountTokens(text string) string {
 	}
 }
 
-// isAccountToken tells whether the subject of a JWT is a service account.
+// isAccountToken reports whether the subject of a JWT is a service account.
 func isAccountToken(token string) bool {
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
 	if err != nil {

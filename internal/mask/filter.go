@@ -141,7 +141,7 @@ func (r *rewrite) of(text string) string {
 	return out.String() + text[done:]
 }
 
-// isEscaped tells whether some way of escaping changes a text.
+// isEscaped reports whether some way of escaping changes a text.
 func isEscaped(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.~", r)

@@ -169,7 +169,7 @@ func (m *Masker) match(v view, at int) int {
 	return max(length, m.short.match(rest, word))
 }
 
-// isBeginning tells whether the end of a text may be the beginning of a pattern. Its last
+// isBeginning reports whether the end of a text may be the beginning of a pattern. Its last
 // bytes may not match, as they may come from a cut escape or base64 group. An end shorter
 // than shortMask says nothing.
 func (m *Masker) isBeginning(text string) bool {

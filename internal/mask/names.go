@@ -55,21 +55,21 @@ func meaningOf(name string) meaning {
 	return namesNothing
 }
 
-// isSecretName tells whether a name, such as that of a query parameter, is the name of a
+// isSecretName reports whether a name, such as that of a query parameter, is the name of a
 // secret.
 func isSecretName(name string) bool {
 	means := meaningOf(name)
 	return means == namesSecret || means == namesKey
 }
 
-// isNaming tells whether a field holds the name of the value in another field, as name
+// isNaming reports whether a field holds the name of the value in another field, as name
 // does in {name, value}.
 func isNaming(field string) bool {
 	words := wordsOf(field)
 	return len(words) > 0 && isOneOf(words[len(words)-1], " name key variable parameter header property option setting ")
 }
 
-// isValueName tells whether a field holds the value in such a pair.
+// isValueName reports whether a field holds the value in such a pair.
 func isValueName(field string) bool {
 	words := wordsOf(field)
 	return len(words) > 0 && isOneOf(words[len(words)-1], " value val content default ")
@@ -89,7 +89,7 @@ const (
 	otherPasses = " compass bypass encompass surpass trespass overpass underpass "
 )
 
-// isOneOf tells whether a word is in a list of words, each with a blank on either side.
+// isOneOf reports whether a word is in a list of words, each with a blank on either side.
 func isOneOf(word, list string) bool { return strings.Contains(list, " "+word+" ") }
 
 func endsInOne(word, list string) bool {

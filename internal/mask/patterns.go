@@ -38,7 +38,7 @@ func (s *starts) add(pattern string) {
 	}
 }
 
-// has tells whether a pattern may begin at the start of a text, which must not be empty. A
+// has reports whether a pattern may begin at the start of a text, which must not be empty. A
 // text of one byte always may.
 func (s *starts) has(text string) bool {
 	return len(text) < 2 || s[text[0]][text[1]/64]&(1<<(text[1]%64)) != 0
@@ -71,7 +71,7 @@ func (p patterns) match(text string, fits func(length int) bool) int {
 	return 0
 }
 
-// beginIn tells whether a pattern begins with the text, except for up to torn bytes at the
+// beginIn reports whether a pattern begins with the text, except for up to torn bytes at the
 // end of the text.
 func (p patterns) beginIn(text string, torn int) bool {
 	begins := func(pattern string) bool {
@@ -124,7 +124,7 @@ func endLength(pattern, text string) int {
 
 func anywhere(int) bool { return true }
 
-// isWord tells whether a part of a text is a whole word: no letter, digit or underscore
+// isWord reports whether a part of a text is a whole word: no letter, digit or underscore
 // adjoins it.
 func isWord(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])

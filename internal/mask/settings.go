@@ -85,7 +85,7 @@ func (p *parts) namedValues(text string) (found []member, plain map[string]bool)
 	}
 }
 
-// startsLine tells whether a line begins at a position, or with a word that only a name can follow.
+// startsLine reports whether a line begins at a position, or with a word that only a name can follow.
 func startsLine(text string, at int) bool {
 	lead := text[max(0, at-maxLead):at]
 	end := strings.LastIndexByte(lead, '\n')

@@ -96,7 +96,7 @@ func structuresInYAML(value string) ([]*yaml.Node, bool) {
 	}
 }
 
-// hasNames tells whether all keys of a value look like names: lines of a shell script or
+// hasNames reports whether all keys of a value look like names: lines of a shell script or
 // program may contain colons too.
 func hasNames(node *yaml.Node) bool {
 	all := true
@@ -143,7 +143,7 @@ func eachScalar(means meaning, node *yaml.Node, visit func(member)) {
 	}
 }
 
-// isSecretOption tells whether an item is a command-line option followed by a secret
+// isSecretOption reports whether an item is a command-line option followed by a secret
 // argument.
 func isSecretOption(node *yaml.Node) bool {
 	name, ok := strings.CutPrefix(node.Value, "--")

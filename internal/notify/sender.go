@@ -91,7 +91,7 @@ func (s *fluxSender) again(ctx context.Context, response *http.Response, err err
 	return again, cause
 }
 
-// isSentAgain tells whether to retry an event. If not, an error says that it is lost.
+// isSentAgain reports whether to retry an event. If not, an error says that it is lost.
 func (s *fluxSender) isSentAgain(ctx context.Context, response *http.Response, err error) (bool, error) {
 	recoverable, cause := s.recoverable(ctx, response, err)
 	if cause == nil {
@@ -109,7 +109,7 @@ func (s *fluxSender) isSentAgain(ctx context.Context, response *http.Response, e
 	return s.answered < answers, cause
 }
 
-// isAway tells whether an attempt did not reach notification-controller. A proxy in
+// isAway reports whether an attempt did not reach notification-controller. A proxy in
 // between may have answered.
 func isAway(response *http.Response) bool {
 	if response == nil {

@@ -43,7 +43,7 @@ func Plain(data map[string][]byte, shown map[string]apiextensionsv1.JSON) map[st
 	return plain
 }
 
-// isShown tells whether the status shows the value in full.
+// isShown reports whether the status shows the value in full.
 func isShown(value []byte, shown apiextensionsv1.JSON) bool {
 	known, err := text(shown.Raw)
 	return err == nil && string(known) == string(value)

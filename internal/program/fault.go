@@ -39,7 +39,7 @@ type Faults struct {
 	More int
 }
 
-// None tells whether there are no faults.
+// None reports whether there are no faults.
 func (f Faults) None() bool { return len(f.First) == 0 && f.More == 0 }
 
 // With returns the faults of both.

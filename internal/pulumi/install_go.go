@@ -22,7 +22,7 @@ const compiling = "compiling the program"
 // builtProgram is the name of the executable in its directory.
 const builtProgram = "program"
 
-// compilesGo tells whether the run compiles the program itself, with caches that the program
+// compilesGo reports whether the run compiles the program itself, with caches that the program
 // does not know. The language host would compile it in the environment of the program, which has no
 // caches, and so all of the SDK in each run. What the Stack and Pulumi.yaml say has precedence.
 func (s *session) compilesGo(seen sourced) bool {

@@ -54,7 +54,7 @@ func planGo(seen sourced) installPlan {
 	}
 }
 
-// needsNoPip tells whether a program in Python uses the packages of its image alone. The
+// needsNoPip reports whether a program in Python uses the packages of its image alone. The
 // language host would update pip nevertheless, for which it needs a registry.
 func (n needs) needsNoPip(seen sourced) bool {
 	isPip := n.manager == "pip" || (n.manager == "" && seen.nearest["uv.lock"] == "" && seen.nearest["poetry.lock"] == "")

@@ -24,7 +24,7 @@ type Snapshots interface {
 	Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bool, error)
 	// Save keeps files of the workspace.
 	Save(id snapshot.ID, root *os.Root, names []string) error
-	// Passed tells whether a check has passed, and SetPassed remembers it.
+	// Passed reports whether a check has passed, and SetPassed remembers it.
 	Passed(id snapshot.ID) bool
 	SetPassed(id snapshot.ID)
 	// Cache opens the cache of a namespace for tools that lock their files themselves. The error
@@ -123,7 +123,7 @@ func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapsho
 	return s.driver.Snapshots.Save(id, root, names)
 }
 
-// snapshotID tells which snapshot has the dependencies of the program, if they are kept at all.
+// snapshotID returns which snapshot has the dependencies of the program, if they are kept at all.
 func (s *session) snapshotID(ctx context.Context, root *os.Root, seen sourced) (snapshot.ID, bool) {
 	artifact := s.run.Program.Artifact
 	if s.driver.Snapshots == nil || artifact == nil {

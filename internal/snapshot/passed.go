@@ -6,7 +6,7 @@ package snapshot
 // maxPassed bounds the checks that are remembered.
 const maxPassed = 10_000
 
-// Passed tells whether a check of a program has passed that has the same result each time.
+// Passed reports whether a check of a program has passed that has the same result each time.
 func (s *Store) Passed(id ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -183,7 +183,7 @@ func (w *writer) addText(file io.Reader, header *tar.Header) error {
 	return err
 }
 
-// namesDirectories tells whether a file is a script, or one in which Python looks for packages:
+// namesDirectories reports whether a file is a script, or one in which Python looks for packages:
 // setuptools finds those that are installed where they are with __editable___*_finder.py.
 func namesDirectories(name string, text []byte) bool {
 	return bytes.HasPrefix(text, []byte("#!")) || strings.HasSuffix(name, ".pth") || strings.HasSuffix(name, ".egg-link") ||

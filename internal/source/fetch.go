@@ -196,7 +196,7 @@ func (f *Fetcher) downloadError(err error, u *url.URL, digest string) error {
 	return errors.New("it could not be downloaded: " + bounded.Text(withoutURLs(text), maxMessage))
 }
 
-// diskFault tells whether an error is a fault of the local disk, whatever is written to
+// diskFault reports whether an error is a fault of the local disk, whatever is written to
 // it.
 func diskFault(err error) bool {
 	var onPath *fs.PathError

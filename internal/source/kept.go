@@ -70,13 +70,13 @@ func currentCondition(repo *sourcev1.GitRepository, kind string) *metav1.Conditi
 	return condition
 }
 
-// unanswered tells whether a reconcile request for the source is pending.
+// unanswered reports whether a reconcile request for the source is pending.
 func unanswered(repo *sourcev1.GitRepository) bool {
 	asked, ok := repo.Annotations[fluxmeta.ReconcileRequestAnnotation]
 	return ok && asked != repo.Status.LastHandledReconcileAt
 }
 
-// KeptChanged tells whether the result of OfKept, or whether the object is as desired,
+// KeptChanged reports whether the result of OfKept, or whether the object is as desired,
 // may have changed. It filters out the source's many other status updates.
 func KeptChanged(before, after *sourcev1.GitRepository) bool {
 	if before.Generation != after.Generation || unanswered(before) != unanswered(after) ||

@@ -46,7 +46,7 @@ func ProgramDir(root, dir string) (string, error) {
 	return "", fail(fmt.Sprintf("dir %q is not in the artifact%s: %s", bounded.Text(dir, maxName), nearest(artifact, local), run.LeftOutOfArtifacts), ErrDir)
 }
 
-// missing tells whether a path does not exist: one of its elements is missing or is a
+// missing reports whether a path does not exist: one of its elements is missing or is a
 // file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)

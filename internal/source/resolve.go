@@ -78,7 +78,7 @@ func newObject(kind string) object {
 	}
 }
 
-// IsKind tells whether the kind is a source of programs.
+// IsKind reports whether the kind is a source of programs.
 func IsKind(kind string) bool { return newObject(kind) != nil }
 
 // Resolve returns what a source offers to an object in the namespace. A source that is
@@ -145,7 +145,7 @@ func readError(name, kind string, err error) error {
 	return fmt.Errorf("can't read '%s': %w", name, err)
 }
 
-// pathUnknown tells whether a 404 means that the API server does not serve the path,
+// pathUnknown reports whether a 404 means that the API server does not serve the path,
 // rather than that the object does not exist. It happens when a CRD was removed but the
 // client still remembers it.
 func pathUnknown(err error) bool {

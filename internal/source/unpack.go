@@ -122,7 +122,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// skip tells whether to leave out an entry. It ends the stream at a refused one.
+// skip reports whether to leave out an entry. It ends the stream at a refused one.
 func (g *guard) skip(name string, info fs.FileInfo) bool {
 	header, ok := info.Sys().(*tar.Header)
 	switch {

@@ -20,7 +20,7 @@ type bench struct {
 	options
 	// dir is where everything is kept.
 	dir string
-	// say tells a person how far it is.
+	// say logs how far it is.
 	say func(format string, args ...any)
 }
 

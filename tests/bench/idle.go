@@ -174,7 +174,7 @@ func (s sides) addWritings(ctx context.Context, idle *idleSample, before writing
 	return err
 }
 
-// versions tells which version each Stack is at.
+// versions returns which version each Stack is at.
 func (s sides) versions(ctx context.Context) (map[string]string, error) {
 	var stacks v1.StackList
 	if err := s.controller.system.List(ctx, &stacks, client.InNamespace(s.controller.namespace)); err != nil {

@@ -134,7 +134,7 @@ func (t *tenant) explain(ctx context.Context, stacks v1.StackList) {
 	t.test.Log("\n" + strings.Join(failure.Describe(ctx, t.Client(), t.namespace, failure.LogFile(t.ControllerLog())), "\n"))
 }
 
-// Client tells the methods of the API client from those of the test.
+// Client distinguishes the methods of the API client from those of the test.
 func (t *tenant) Client() client.Client { return t.WithWatch }
 
 func (t *tenant) backendURL() string { return "file://" + t.backend }

@@ -62,7 +62,7 @@ func newTeam(test *testing.T) *team {
 	return t
 }
 
-// Client tells the methods of the API client from those of the test.
+// Client distinguishes the methods of the API client from those of the test.
 func (t *team) Client() client.Client { return t.WithWatch }
 
 // leave reports the details of a failed test, and releases the Stacks.

@@ -62,7 +62,7 @@ func collect(root string) ([]file, error) {
 	return files, err
 }
 
-// outside tells what is no part of the two programs. The texts of api are in the CRDs.
+// outside lists what is no part of the two programs. The texts of api are in the CRDs.
 func outside(directory string) bool {
 	return directory != "." && directory != "cmd" && directory != "internal" && !strings.Contains(directory, "/") ||
 		path.Base(directory) == "testdata"

@@ -75,7 +75,7 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 	return s.cancelled(done, running.ID)
 }
 
-// cancelled tells how the run ended. A run that was over before the request reached it was
+// cancelled reports how the run ended. A run that was over before the request reached it was
 // not cancelled: if it failed, it is tried again.
 func (s *session) cancelled(stack *v1.Stack, id string) error {
 	noted, last, preview := stack.Status.CancelledRun, stackstatus.LastRun(stack), stack.Status.Preview

@@ -53,7 +53,7 @@ func checkURN(at *position, invalid *findings) {
 	}
 }
 
-// isName tells whether a reference is to the id or urn of a resource, which are strings.
+// isName reports whether a reference is to the id or urn of a resource, which are strings.
 func isName(to *ast.PropertyAccess) bool {
 	field, ok := to.Accessors[1].(*ast.PropertyName)
 	return ok && len(to.Accessors) == 2 && (field.Name == "id" || field.Name == "urn")

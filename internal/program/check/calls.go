@@ -35,12 +35,12 @@ func computes() []string {
 // shortCall matches a function called by its name, as in fn::aws:ec2:getAmi.
 var shortCall = regexp.MustCompile(`^fn::[^:]+:[^:]+(:[^:]+)?$`)
 
-// isCall tells whether an object is a function call.
+// isCall reports whether an object is a function call.
 func isCall(at *position) bool {
 	return at.isObject() && len(at.node.Content) == 2 && strings.HasPrefix(strings.ToLower(at.node.Content[0].Value), "fn::")
 }
 
-// isCallOptions tells whether an object is the options of a call.
+// isCallOptions reports whether an object is the options of a call.
 func isCallOptions(at *position) bool {
 	return strings.EqualFold(at.key, "options") && at.parent != nil && strings.EqualFold(at.parent.key, "fn::invoke")
 }
@@ -111,7 +111,7 @@ func (c *calls) checkURL(at *position) {
 	}
 }
 
-// isPluginURL tells whether Pulumi downloads a plugin from this value.
+// isPluginURL reports whether Pulumi downloads a plugin from this value.
 func isPluginURL(at *position) bool {
 	if !strings.EqualFold(at.key, "pluginDownloadURL") || at.parent == nil {
 		return false

@@ -71,7 +71,7 @@ func unreadable(err error) program.Checked {
 	return program.Checked{Invalid: invalid.all}
 }
 
-// isBounded tells whether the program is within the bounds that the other checks rely on.
+// isBounded reports whether the program is within the bounds that the other checks rely on.
 func isBounded(top *position, invalid *findings) bool {
 	type level struct {
 		at           *position

@@ -36,7 +36,7 @@ func checkDeclaration(at *position, invalid *findings) {
 	})
 }
 
-// isListOrAsset tells whether a function returns a list, an asset or an archive.
+// isListOrAsset reports whether a function returns a list, an asset or an archive.
 func isListOrAsset(at *position) bool {
 	if !isCall(at) {
 		return false
@@ -45,7 +45,7 @@ func isListOrAsset(at *position) bool {
 	return name == "fn::split" || strings.HasSuffix(name, "asset") || strings.HasSuffix(name, "archive")
 }
 
-// refersToSecret tells whether a text refers to a secret config value.
+// refersToSecret reports whether a text refers to a secret config value.
 func refersToSecret(at *position) bool {
 	text, _ := at.text()
 	return slices.ContainsFunc(accesses(text), func(to *ast.PropertyAccess) bool {

@@ -46,7 +46,7 @@ func (f *findings) add(at *position, format string, args ...any) {
 	}
 }
 
-// isFull tells whether maxFaults is reached.
+// isFull reports whether maxFaults is reached.
 func (f *findings) isFull() bool { return len(f.all.First) == maxFaults }
 
 // sorted returns the faults in the order of the text.

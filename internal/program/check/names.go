@@ -38,7 +38,7 @@ func textOr(at *position, other string) (string, bool) {
 	return text, true
 }
 
-// isToken tells whether a text can be a resource type or a function name.
+// isToken reports whether a text can be a resource type or a function name.
 func isToken(text string) bool {
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 || len(parts) > 3 {

@@ -58,7 +58,7 @@ func checkToken(at *position, token string, violations *findings) {
 	}
 }
 
-// isPath tells whether a package source is a path.
+// isPath reports whether a package source is a path.
 func isPath(text string) bool {
 	file := strings.HasPrefix(strings.ToLower(text), "file:")
 	return file || filepath.IsAbs(text) || strings.HasPrefix(text, ".") || slices.Contains(strings.Split(text, "/"), "..")

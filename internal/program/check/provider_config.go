@@ -106,7 +106,7 @@ func usedPackages(top *position) map[string]bool {
 	return used
 }
 
-// isExpression tells whether Pulumi YAML would evaluate a value, or a part of it.
+// isExpression reports whether Pulumi YAML would evaluate a value, or a part of it.
 func isExpression(value any) bool {
 	switch value := value.(type) {
 	case string:

@@ -143,7 +143,7 @@ func mustNotBeOutput(at *position, invalid *findings) {
 	}
 }
 
-// isOutput tells whether a value is only known once resources exist, or is a secret,
+// isOutput reports whether a value is only known once resources exist, or is a secret,
 // which Pulumi passes on in the same way.
 func isOutput(at *position) bool {
 	if at == nil {

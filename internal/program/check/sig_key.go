@@ -36,7 +36,7 @@ func checkSigKey(at *position, violations *findings) {
 	at.each(func(inner *position) { checkSigKey(inner, violations) })
 }
 
-// mayBecomeSigKey tells whether a key with references could evaluate to SigKey:
+// mayBecomeSigKey reports whether a key with references could evaluate to SigKey:
 // everything around the references is hex digits, or nothing.
 func mayBecomeSigKey(key string) bool {
 	if !strings.Contains(key, "${") {

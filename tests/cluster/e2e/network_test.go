@@ -159,7 +159,7 @@ type target struct {
 	name string
 	// try is a command that succeeds if the target is reached.
 	try string
-	// kept tells whether runs of a namespace with the policy of docs/runners.md reach it, labelled whether pods with the label of runs
+	// kept reports whether runs of a namespace with the policy of docs/runners.md reach it, labelled whether pods with the label of runs
 	// do in a namespace without a policy, and anybody whether all other pods do.
 	kept, labelled, anybody bool
 }

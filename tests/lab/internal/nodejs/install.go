@@ -72,7 +72,7 @@ func installRoot(dir string) string {
 	return manifest
 }
 
-// isWorkspace tells whether the directory is the root of a workspace of pnpm, or of the other package managers.
+// isWorkspace reports whether the directory is the root of a workspace of pnpm, or of the other package managers.
 func isWorkspace(dir string) bool {
 	if exists(filepath.Join(dir, "pnpm-workspace.yaml")) {
 		return true
