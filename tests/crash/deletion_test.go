@@ -54,7 +54,7 @@ func deleteInMidRun(t *testing.T, s *system.System) {
 	ctx := t.Context()
 	u := newSubject(t, s, "midrun")
 	u.create(ctx, append(held(), thing{name: "after", value: "one", after: "slow"}), nil)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 	u.Expect(s.Delete(ctx, u.stack(ctx))).To(Succeed())
 	u.release()
 	u.awaitGone(ctx)

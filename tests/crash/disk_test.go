@@ -139,7 +139,7 @@ func TestDiskThatFillsUpInMidRun(t *testing.T) {
 	all := append(quick(2, "one"), thing{name: "slow", value: "one", after: "quick-0", hold: cloud.Create},
 		thing{name: "after", value: "one", after: "slow"})
 	u.create(ctx, all, func(stack *v1.Stack) { stack.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour} })
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 	ballast := filepath.Join(u.s.DataDir(), "ballast")
 	u.Expect(fill(ballast)).To(Succeed())
 	u.release()

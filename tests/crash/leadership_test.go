@@ -78,7 +78,7 @@ func TestLostLeaseStopsTheRunGently(t *testing.T) {
 	u.watchRuns(ctx, func(stack *v1.Stack) { history <- stack })
 	u.create(ctx, append(held(), thing{name: "after", value: "one", after: "slow"}), nil)
 	first := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 
 	u.takeLease(ctx)
 	u.awaitToldToStop()
@@ -129,7 +129,7 @@ func TestLeaderThatStandsStillKeepsItsRun(t *testing.T) {
 	u, _ := leaders(t, "still")
 	u.create(ctx, held(), nil)
 	first := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 	before := u.leader(ctx)
 
 	u.Expect(syscall.Kill(u.s.Controller.PID(), syscall.SIGSTOP)).To(Succeed())

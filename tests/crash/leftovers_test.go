@@ -49,7 +49,7 @@ func TestLeftoverThatHangsForLongerThanTheTimeout(t *testing.T) {
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=20s"), "hanging")
 	u.create(ctx, append(slow("1h"), quick(2, "one")...), soon)
-	u.awaitBegunInTime(ctx, cloud.Create, "slow")
+	u.awaitStartedInTime(ctx, cloud.Create, "slow")
 	u.Expect(u.s.Controller.Kill()).To(Succeed())
 	u.Expect(u.processes("pulumi")).NotTo(BeEmpty(), "it is left behind")
 	u.Expect(u.s.StartController()).To(Succeed())

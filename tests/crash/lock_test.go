@@ -83,7 +83,7 @@ func TestRecoveryLeavesAForeignLock(t *testing.T) {
 			u.create(ctx, quick(2, "one"), nil)
 			u.awaitCurrent(ctx)
 			u.edit(ctx, []thing{{name: "quick-0", value: "two", hold: cloud.Update}, {name: "quick-1", value: "one"}})
-			u.awaitBegun(ctx, cloud.Update, "quick-0")
+			u.awaitStarted(ctx, cloud.Update, "quick-0")
 			u.Expect(u.s.Controller.Kill()).To(Succeed())
 			u.Expect(u.killAll("pulumi")).To(Equal(1))
 			u.killAll("pulumi-resource-lab")

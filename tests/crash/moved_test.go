@@ -56,7 +56,7 @@ func TestMovedStackIsDestroyedWhateverDies(t *testing.T) {
 	u.Expect(u.s.Status().Update(ctx, stack)).To(Succeed())
 	u.Expect(u.s.Delete(ctx, stack)).To(Succeed())
 	u.Expect(u.s.StartController()).To(Succeed())
-	u.awaitBegun(ctx, cloud.Delete, "slow")
+	u.awaitStarted(ctx, cloud.Delete, "slow")
 	u.loseController()
 	u.release()
 	u.awaitGone(ctx)

@@ -42,7 +42,7 @@ func TestDeletionOfAllGoesInReverseWhateverDies(t *testing.T) {
 	l.killController()
 	l.release()
 	for _, name := range []string{"app", "cluster"} {
-		l.awaitBegun(ctx, cloud.Delete, name)
+		l.awaitStarted(ctx, cloud.Delete, name)
 		l.killController()
 	}
 	l.checkGone(ctx)
@@ -86,7 +86,7 @@ func (l *layers) thing(name, value string) []thing {
 func (l *layers) deleteInMidUpdate(ctx context.Context) {
 	app := l.all[len(l.all)-1]
 	app.edit(ctx, l.thing(app.name, "two"))
-	l.awaitBegun(ctx, cloud.Update, app.name)
+	l.awaitStarted(ctx, cloud.Update, app.name)
 	for _, u := range l.all {
 		u.Expect(u.s.Delete(ctx, u.stack(ctx))).To(Succeed())
 	}

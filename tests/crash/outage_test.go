@@ -26,7 +26,7 @@ func TestAPIServerAwayInMidUpdate(t *testing.T) {
 	u := newSubject(t, startAlone(t), "outage")
 	u.create(ctx, held(), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 
 	back := time.After(*outage)
 	u.stopAPIServer()
@@ -53,7 +53,7 @@ func TestAPIServerAwayAtTheEndOfTheController(t *testing.T) {
 	u := newSubject(t, startAlone(t, "--graceful-shutdown-timeout=4s"), "kept")
 	u.create(ctx, held(), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 
 	u.stopAPIServer()
 	u.release()
@@ -85,7 +85,7 @@ func TestDestroyThatNobodyHearsOf(t *testing.T) {
 	u.create(ctx, append(quick(1, "one"), thing{name: "slow", value: "one", hold: cloud.Delete}), nil)
 	u.awaitCurrent(ctx)
 	u.Expect(u.s.Delete(ctx, u.stack(ctx))).To(Succeed())
-	u.awaitBegun(ctx, cloud.Delete, "slow")
+	u.awaitStarted(ctx, cloud.Delete, "slow")
 	u.stopAPIServer()
 	u.release()
 	u.Eventually(func() []int { return u.processes("") }).Should(BeEmpty())

@@ -28,7 +28,7 @@ func TestControllerKilledBetweenTheRunAndTheSecret(t *testing.T) {
 	spec.Outputs = map[string]apiextensionsv1.JSON{"token": raw(map[string]string{"fn::secret": "canary-4715"})}
 	u.createProgram(ctx, spec, held(), func(stack *v1.Stack) { stack.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "out"} })
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 
 	u.stopAPIServer()
 	u.release()

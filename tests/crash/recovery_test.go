@@ -44,13 +44,13 @@ func TestRecoveryThatClearsIsKilledInItsRefresh(t *testing.T) {
 	u.create(ctx, []thing{{name: "upd", value: "one", delays: slow, hold: cloud.Read}}, func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })
 	u.awaitCurrent(ctx)
 	u.edit(ctx, []thing{{name: "upd", value: "two", delays: slow, hold: cloud.Read}, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}})
-	u.awaitBegun(ctx, cloud.Update, "upd")
+	u.awaitStarted(ctx, cloud.Update, "upd")
 	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
 	u.killRun()
 
 	u.edit(ctx, []thing{{name: "upd", value: "two"}, {name: "lost", value: "one"}})
 	u.Expect(u.s.StartController()).To(Succeed())
-	u.awaitBegun(ctx, cloud.Read, "upd")
+	u.awaitStarted(ctx, cloud.Read, "upd")
 	u.killRun()
 	u.release()
 	u.Expect(os.RemoveAll(u.s.DataDir())).To(Succeed())
@@ -78,8 +78,8 @@ func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
 	u.create(ctx, both, func(s *v1.Stack) { s.Spec.RunProgram = true })
 	u.awaitCurrent(ctx)
 	u.edit(ctx, both[:1])
-	u.awaitBegun(ctx, cloud.Delete, "gone-a")
-	u.awaitBegun(ctx, cloud.Delete, "gone-b")
+	u.awaitStarted(ctx, cloud.Delete, "gone-a")
+	u.awaitStarted(ctx, cloud.Delete, "gone-b")
 	u.killRun()
 	things, err := u.cloud().Things()
 	u.Expect(err).NotTo(HaveOccurred())
@@ -92,7 +92,7 @@ func TestFirstRunThatIsKilledWhileItLooks(t *testing.T) {
 	u.edit(ctx, both)
 
 	u.Expect(u.s.StartController()).To(Succeed())
-	u.awaitBegun(ctx, cloud.Read, "gone-b")
+	u.awaitStarted(ctx, cloud.Read, "gone-b")
 	u.Eventually(func() (string, error) {
 		text, err := os.ReadFile(u.checkpoint())
 		return string(text), err

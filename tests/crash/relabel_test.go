@@ -31,7 +31,7 @@ func TestStackThatIsRelabelledInMidUpdate(t *testing.T) {
 	u := newSubject(t, start(t, "--watch-label-selector=shard=one"), "relabelled")
 	u.create(ctx, held(), func(stack *v1.Stack) { stack.Labels = map[string]string{"shard": "one"} })
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 	u.shard(ctx, "two")
 	u.killAll("pulumi-resource-lab")
 	u.Eventually(func() *v1.RunStatus { return u.stack(ctx).Status.Run }).Should(BeNil(), u.report(ctx))

@@ -24,7 +24,7 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 	u := newSubject(t, start(t, "--graceful-shutdown-timeout=4m", "--cancel-grace=3m"), "shutdown")
 	u.create(ctx, append(held(), thing{name: "after", value: "one", after: "slow"}), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 
 	u.stopInMidRun()
 	u.Expect(u.s.Controller.Wait()).To(Succeed(), "it ends with status 0")
@@ -57,7 +57,7 @@ func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
 	u := newSubject(t, start(t, "--graceful-shutdown-timeout=1s"), "short")
 	u.create(ctx, held(), nil)
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
-	u.awaitBegun(ctx, cloud.Create, "slow")
+	u.awaitStarted(ctx, cloud.Create, "slow")
 
 	u.Expect(u.s.Controller.Stop()).To(Succeed(), "it ends when its time has passed: the run does not")
 	u.Expect(u.s.Controller.Wait()).NotTo(Succeed(), "it says that it left something behind")

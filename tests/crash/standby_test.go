@@ -43,7 +43,7 @@ func TestContainerThatRestartsAsStandby(t *testing.T) {
 	u.create(ctx, quick(2, "one"), nil)
 	u.awaitCurrent(ctx)
 	u.edit(ctx, []thing{{name: "quick-0", value: "two", hold: cloud.Update}, {name: "quick-1", value: "one"}})
-	u.awaitBegun(ctx, cloud.Update, "quick-0")
+	u.awaitStarted(ctx, cloud.Update, "quick-0")
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.Expect(recorded.Holder.Host).To(Equal("pod-a"))
 

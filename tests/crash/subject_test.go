@@ -168,8 +168,8 @@ func (u *subject) awaitReason(ctx context.Context, reason string) string {
 	return message
 }
 
-// awaitBegun waits until an operation on a thing has started in the cloud.
-func (u *subject) awaitBegun(ctx context.Context, op, name string) {
+// awaitStarted waits until an operation on a thing has started in the cloud.
+func (u *subject) awaitStarted(ctx context.Context, op, name string) {
 	u.Eventually(func() int { return u.count(op, cloud.Begin, name) }).Should(BeNumerically(">", 0), u.report(ctx))
 }
 

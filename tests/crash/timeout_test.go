@@ -23,9 +23,9 @@ func soon(stack *v1.Stack) {
 	stack.Spec.Timeout = &metav1.Duration{Duration: 10 * time.Second}
 }
 
-// awaitBegunInTime waits until an operation has started before the timeout. On a slow
+// awaitStartedInTime waits until an operation has started before the timeout. On a slow
 // machine it tries the run again, with more time.
-func (u *subject) awaitBegunInTime(ctx context.Context, op, name string) {
+func (u *subject) awaitStartedInTime(ctx context.Context, op, name string) {
 	failed := ""
 	u.Eventually(func(g Gomega) {
 		last := u.stack(ctx).Status.LastUpdate // read first: what ends later had started before
@@ -46,7 +46,7 @@ func TestTimeoutOfAProviderThatCanBeStopped(t *testing.T) {
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "stopped")
 	u.create(ctx, []thing{{name: "hangs", value: "one", hang: cloud.Create}}, soon)
-	u.awaitBegunInTime(ctx, cloud.Create, "hangs")
+	u.awaitStartedInTime(ctx, cloud.Create, "hangs")
 	u.Expect(u.awaitReason(ctx, v1.PendingOperationsReason)).To(ContainSubstring("::hangs"), "the resource is named")
 	u.checkQuiet()
 	u.Expect(u.stack(ctx).Status.UnknownCreates).To(ConsistOf(HaveSuffix("::hangs")))
@@ -68,7 +68,7 @@ func TestTimeoutOfAProviderThatDoesNotAnswer(t *testing.T) {
 	ctx := t.Context()
 	u := newSubject(t, start(t, "--cancel-grace=2s"), "hung")
 	u.create(ctx, append(slow("1h"), quick(2, "one")...), soon)
-	u.awaitBegunInTime(ctx, cloud.Create, "slow")
+	u.awaitStartedInTime(ctx, cloud.Create, "slow")
 	u.awaitReason(ctx, v1.PendingOperationsReason)
 	stack := u.stack(ctx)
 	u.Expect(conditions.IsStalled(stack)).To(BeTrue())

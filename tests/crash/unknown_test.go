@@ -49,7 +49,7 @@ func TestUnknownCreationOutlivesItsControllerAndItsDisk(t *testing.T) {
 	u.awaitCurrent(ctx)
 	slowly := thing{name: "other", value: "two", providerIn: u.cloudDir(), hold: cloud.Update}
 	u.edit(ctx, []thing{slowly, {name: "lost", value: "one", delays: map[string]string{"afterCreate": "1h"}}})
-	u.awaitBegun(ctx, cloud.Update, "other")
+	u.awaitStarted(ctx, cloud.Update, "other")
 	u.Eventually(func() int { return u.count(cloud.Create, cloud.Done, "lost") }).Should(Equal(1), u.report(ctx))
 	recorded := u.awaitRun(ctx, v1.OperationUpdate)
 	u.Expect(syscall.Kill(u.provider("lost"), syscall.SIGKILL)).To(Succeed())

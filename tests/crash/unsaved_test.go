@@ -22,7 +22,7 @@ func TestBackendThatTakesNoWrites(t *testing.T) {
 	ctx := t.Context()
 	u := newSubject(t, start(t), "unsaved")
 	u.create(ctx, append(quick(1, "one"), thing{name: "lost", value: "one", after: "quick-0", hold: cloud.Create}), nil)
-	u.awaitBegun(ctx, cloud.Create, "lost")
+	u.awaitStarted(ctx, cloud.Create, "lost")
 	place, away := u.backend()+"/.pulumi", u.backend()+"/away"
 	u.Expect(os.Rename(place, away)).To(Succeed())
 	u.Expect(os.WriteFile(place, nil, 0o600)).To(Succeed(), "no directory, so that even root cannot write there")

@@ -152,16 +152,16 @@ func progressOfALongRun(u tellingPart) {
 	}
 	// Progress is reported after 10 s, and then after 20 s and 40 s if the run takes so long. On a busy machine, the program may not have started by then.
 	u.Expect(len(written)).To(BeNumerically(">=", 4), "%q", written)
-	first, goingOn, last := written[:2], written[2:len(written)-1], written[len(written)-1]
+	first, progress, last := written[:2], written[2:len(written)-1], written[len(written)-1]
 	u.Expect(first).To(HaveExactElements(
 		BeEmpty(), // the finalizer
 		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+ with a timeout of 1h0m0s$`),
 	))
-	u.Expect(goingOn).To(HaveEach(
+	u.Expect(progress).To(HaveEach(
 		MatchRegexp(`^Running update at revision 1@sha256:[0-9a-f]+: (waiting for the first resource of the program, which may have to be compiled|` +
 			`no resource operations yet|1 in progress|1 created) after [0-9]+s$`)))
-	for i, message := range goingOn {
-		u.Expect(goingOn[:i]).NotTo(ContainElement(message), "nothing is written twice")
+	for i, message := range progress {
+		u.Expect(progress[:i]).NotTo(ContainElement(message), "nothing is written twice")
 	}
 	u.Expect(last).To(MatchRegexp(`^Applied revision: 1@sha256:[0-9a-f]+$`))
 

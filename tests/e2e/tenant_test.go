@@ -103,7 +103,7 @@ func (t *tenant) leave() {
 		stack := &stacks.Items[i]
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"destroyOnFinalize":false}}`))
 		if err := client.IgnoreNotFound(t.Patch(ctx, stack, patch)); err != nil {
-			t.test.Errorf("letting go of Stack %s/%s: %v", t.namespace, stack.Name, err)
+			t.test.Errorf("releasing Stack %s/%s: %v", t.namespace, stack.Name, err)
 		}
 		if err := client.IgnoreNotFound(t.Client().Delete(ctx, stack)); err != nil {
 			t.test.Errorf("deleting Stack %s/%s: %v", t.namespace, stack.Name, err)

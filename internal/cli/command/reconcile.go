@@ -121,7 +121,7 @@ func (s *session) reconcileStack(ctx context.Context, api client.WithWatch, of t
 			return err
 		}
 		revision, _, _ := unstructured.NestedString(source.Object, "status", "artifact", "revision")
-		if id := ready.Begun(before, object, revision); id != "" {
+		if id := ready.Started(before, object, revision); id != "" {
 			return s.awaitRun(ctx, api, of, object, id)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestBegun(t *testing.T) {
+func TestStarted(t *testing.T) {
 	for name, tc := range map[string]struct{ before, now, revision, want string }{
 		"none in flight":       {"{}", "{}", "v2", ""},
 		"of the new revision":  {"{}", "{run: {id: b, operation: update, generation: 2, revision: v2}}", "v2", "b"},
@@ -22,7 +22,7 @@ func TestBegun(t *testing.T) {
 		"no revision is known": {"{}", "{run: {id: b, operation: update, generation: 2}}", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(Begun(object(t, tc.before), object(t, tc.now), tc.revision)).To(Equal(tc.want))
+			NewWithT(t).Expect(Started(object(t, tc.before), object(t, tc.now), tc.revision)).To(Equal(tc.want))
 		})
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Begun returns the ID of a Stack's run in flight that does what a reconcile request
+// Started returns the ID of a Stack's run in flight that does what a reconcile request
 // would: it started after before was read, and runs the revision with the current spec.
 // It is empty if there is none. It compares no clocks: those of the controller and of the
 // caller may differ.
-func Begun(before, object *unstructured.Unstructured, revision string) string {
+func Started(before, object *unstructured.Unstructured, revision string) string {
 	run, _, _ := unstructured.NestedMap(object.Object, "status", "run")
 	id, _ := run["id"].(string)
 	operation, _ := run["operation"].(string)
