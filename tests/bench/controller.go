@@ -171,7 +171,7 @@ func (s *controllerSide) await(ctx context.Context, watcher watch.Interface, cha
 // watch sees the Stacks of the round from now on.
 func (s *controllerSide) watch(ctx context.Context) (watch.Interface, error) {
 	var now v1.StackList
-	if err := s.system.List(ctx, &now, client.InNamespace(s.namespace)); err != nil {
+	if err := s.system.List(ctx, &now, client.InNamespace(s.namespace), client.Limit(1)); err != nil { // for its version
 		return nil, fmt.Errorf("listing Stacks: %w", err)
 	}
 	watcher, err := s.system.Watch(ctx, &v1.StackList{}, client.InNamespace(s.namespace),
