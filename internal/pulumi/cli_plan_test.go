@@ -5,6 +5,10 @@ package pulumi
 
 import (
 	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -82,4 +86,64 @@ outputs:
 	text, err := json.Marshal(made)
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(string(text)).NotTo(ContainSubstring("canary"))
+}
+
+// The events have [secret] for any secret.
+func TestAChangedSecretIsAnotherPlan(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	program := func(secret, output string) string {
+		return l.program(`
+  a:
+    type: lab:index:Thing
+    properties: {name: a, secretValue: {"fn::secret": "`+secret+`"}, tags: {kept: same}}
+`, "  hidden: {token: {\"fn::secret\": "+output+"}}\n")
+	}
+	l.given(program("canary-old", "canary-output"))
+	made := map[string]string{}
+	for name, test := range map[string]struct{ secret, output, key string }{
+		"none":             {"canary-old", "canary-output", "key"},
+		"a value":          {"canary-new", "canary-output", "key"},
+		"another value":    {"canary-other", "canary-output", "key"},
+		"an output":        {"canary-old", "canary-output2", "key"},
+		"another output":   {"canary-old", "canary-output3", "key"},
+		"another key":      {"canary-new", "canary-output", "other"},
+		"a value, again":   {"canary-new", "canary-output", "key"},
+		"an output, again": {"canary-old", "canary-output2", "key"},
+	} {
+		r := l.update(program(test.secret, test.output))
+		r.Operation, r.WantsPlan, r.PlanKey = run.Preview, true, test.key
+		dir, result := l.doIn(t.Context(), r)
+		l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+		text, err := json.Marshal(result)
+		l.Expect(err).NotTo(HaveOccurred())
+		l.Expect(string(text)).NotTo(ContainSubstring("canary"), name)
+		program := dir.Workspace()
+		l.Expect(os.RemoveAll(program)).To(Succeed(), "the program itself has the secret")
+		l.Expect(l.find("canary", string(dir), l.backend, l.driver.Cache, l.calls)).To(BeEmpty(), name)
+		made[name] = result.Plan.Digest()
+	}
+	l.Expect(strings.Join(l.saidLines(), "\n")).NotTo(ContainSubstring("canary"))
+	l.Expect(made["a value, again"]).To(Equal(made["a value"]))
+	l.Expect(made["an output, again"]).To(Equal(made["an output"]))
+	delete(made, "a value, again")
+	delete(made, "an output, again")
+	l.Expect(slices.Compact(slices.Sorted(maps.Values(made)))).To(HaveLen(6), "%v", made)
+}
+
+// A program may put a secret of the state into any text.
+func TestAPlanMasksTheSecretsOfTheState(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	program := func(value string) string {
+		return l.thing("secretValue: {\"fn::secret\": canary-old}", "value: "+value)
+	}
+	l.given(program("x"))
+	made := l.planOf(program("is canary-old"), nil)
+	l.Expect(plan.Terminal(made, 0, nil)).To(Equal(" ~ lab:index:Thing b (update)\n     ~ value: \"x\" => \"is ***\"\n"))
+	l.Expect(made.Steps[0].Properties[0].Secret).To(BeTrue())
+
+	l.exporting("exit 1")
+	unread := l.planOf(program("is canary-old"), nil)
+	l.Expect(plan.Terminal(unread, 0, nil)).To(Equal(" ~ lab:index:Thing b (update)\n     ~ value: \"...\" => \"...\"\n"))
 }

@@ -143,7 +143,11 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		}
 	}
 	if s.run.Operation == run.Preview {
-		return s.compiled(s.withEvents(ctx, append([]string{"preview"}, append(s.refreshFlags(), targetFlags(s.run.Options)...)...)...))
+		preview := append([]string{"preview"}, append(s.refreshFlags(), targetFlags(s.run.Options)...)...)
+		if s.run.WantsPlan && s.run.PlanKey != "" {
+			return s.compiled(s.withGoals(ctx, preview...))
+		}
+		return s.compiled(s.withEvents(ctx, preview...))
 	}
 	if last, err := s.keepCompiled(ctx); err != nil || last.code != 0 {
 		return last, err

@@ -22,7 +22,7 @@ func (s *session) plan() *plan.Plan {
 	if planned == nil {
 		return nil
 	}
-	made := planned.plan(s.mask)
+	made := planned.plan(s.mask, s.goals, s.unread != nil)
 	return &made
 }
 
@@ -38,16 +38,24 @@ func (s *session) valueReader() valueReader {
 	return valueReader{key: s.planKey}
 }
 
-// plan masks and bounds what was collected.
-func (p *plannedSteps) plan(m *mask.Masker) plan.Plan {
-	w := planWriter{read: p.read, mask: m, withoutValues: p.kept > maxKeptValues || len(p.steps) > plan.MaxSteps}
+// plan masks and bounds what was collected. If the secrets of the state could not be read, it
+// shows no values.
+func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Plan {
+	if known == nil {
+		known = &goals{}
+	}
+	w := planWriter{read: p.read, mask: m, withoutValues: isUnread || p.kept > maxKeptValues || len(p.steps) > plan.MaxSteps}
 	made := plan.Plan{}
 	for _, key := range slices.Sorted(maps.Keys(p.steps)) {
-		made.Steps = append(made.Steps, w.step(p.steps[key]))
+		made.Steps = append(made.Steps, w.step(p.steps[key], known.changes[p.steps[key].URN]))
 	}
-	maskedAll := w.isMasked(p.outputs)
+	isMasked := w.isMasked(p.outputs)
 	for _, change := range p.outputs {
-		name, shown := w.change(change, maskedAll)
+		goal := known.outputs[p.root][change.top]
+		if change.isSame() && goal == "" {
+			continue
+		}
+		name, shown := w.change(change, isMasked, goal)
 		made.Outputs = append(made.Outputs, plan.Output{Name: name, Change: shown})
 	}
 	if p.leftOut > 0 {
@@ -61,11 +69,11 @@ func (p *plannedSteps) plan(m *mask.Masker) plan.Plan {
 type planWriter struct {
 	read valueReader
 	mask *mask.Masker
-	// withoutValues is set if the values are together too big.
+	// withoutValues is set if no values are shown.
 	withoutValues bool
 }
 
-func (w planWriter) step(planned plannedStep) plan.Step {
+func (w planWriter) step(planned plannedStep, goals map[string]string) plan.Step {
 	step := planned.Step
 	shown, changed := w.texts(plan.MaxURN, step.URN, step.Type, step.Provider, step.ID)
 	if changed {
@@ -74,7 +82,7 @@ func (w planWriter) step(planned plannedStep) plan.Step {
 	step.URN, step.Type, step.Provider, step.ID = shown[0], shown[1], shown[2], shown[3]
 	isMasked := w.isMasked(planned.changes)
 	for _, change := range planned.changes {
-		path, shown := w.change(change, isMasked)
+		path, shown := w.change(change, isMasked, goals[change.top])
 		step.Properties = append(step.Properties, plan.Property{Path: path, Kind: change.kind, Replaces: change.replaces, Change: shown})
 	}
 	return step
@@ -99,8 +107,9 @@ func (w planWriter) isMasked(changes []plannedChange) bool {
 	return w.mask.Apply(all.String()) != all.String()
 }
 
-// change returns the path and the change as they are shown.
-func (w planWriter) change(planned plannedChange, isMasked bool) (string, plan.Change) {
+// change returns the path and the change as they are shown. The goal is the hash of the new
+// value, with its secrets, of the property that the path is in, "" if it is not known.
+func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (string, plan.Change) {
 	shown := plan.Change{Old: planned.old.shown, New: planned.new.shown, Secret: planned.old.secret || planned.new.secret}
 	path := []string{bounded.Text(planned.path, plan.MaxPath)}
 	hidden := shown.Secret || planned.old.partial || planned.new.partial || path[0] != planned.path || w.withoutValues
@@ -115,7 +124,7 @@ func (w planWriter) change(planned plannedChange, isMasked bool) (string, plan.C
 		shown.Old, shown.New = withoutValue(shown.Old), withoutValue(shown.New)
 	}
 	if hidden {
-		shown.Digest = w.read.sum(planned.path, planned.kind, planned.old.sum, planned.new.sum)
+		shown.Digest = w.read.sum(planned.path, planned.kind, planned.old.sum, planned.new.sum, goal)
 	}
 	return path[0], shown
 }

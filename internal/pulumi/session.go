@@ -102,6 +102,8 @@ type session struct {
 	oomKills int
 	// planKey is the key of the digests in the plan.
 	planKey []byte
+	// goals has what only the plan of Pulumi says of the last preview, nil if none was saved.
+	goals *goals
 	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared

@@ -53,7 +53,7 @@ func (h *deferredLines) add(l rawLine, warns bool) {
 // contain secrets that could not be read is not shown.
 func (s *session) disclose(ctx context.Context, last exit) {
 	failed := last.code != 0 && last.code != exitHasChanges && s.events.began
-	if s.prepared != nil && s.stackFound && (failed || s.deferred.warned && !s.isWithoutSecrets(last)) {
+	if s.prepared != nil && s.stackFound && (failed || (s.deferred.warned || s.showsValues()) && !s.isWithoutSecrets(last)) {
 		s.learnAfter(ctx)
 		if s.unread != nil {
 			s.withhold()
@@ -68,6 +68,12 @@ func (s *session) disclose(ctx context.Context, last exit) {
 		s.say(plural.Of(s.deferred.left, "more line", "more lines") + " of diagnostics omitted")
 	}
 	s.deferred = deferredLines{}
+}
+
+// showsValues reports whether the plan has values: a program may put a secret into any text.
+func (s *session) showsValues() bool {
+	planned := s.events.planned
+	return planned != nil && planned.kept > 0
 }
 
 // isWithoutSecrets reports whether the state is known to have no secret without a process
@@ -123,6 +129,9 @@ func (s *session) learnBefore(ctx context.Context, known *contents) contents {
 // all known before.
 func (s *session) learnAfter(ctx context.Context) {
 	options := s.run.Options
+	if s.learned && !run.KindOf(s.run.Operation).ChangesState {
+		return
+	}
 	if s.learned && s.run.Operation == run.Destroy && (s.removed || !options.Refresh && !options.RunProgram) {
 		return
 	}

@@ -106,7 +106,10 @@ func (r valueReader) named(event *stepEvent) []plannedChange {
 	return all
 }
 
-// outputs are the outputs that change. Secret ones cannot be compared.
+// isSame reports whether the values are the same, as far as the events say.
+func (c plannedChange) isSame() bool { return c.old.sum == c.new.sum }
+
+// outputs are the outputs that change, or may do so: secrets cannot be compared.
 func (r valueReader) outputs(event *stepEvent) []plannedChange {
 	old, now := stateOf(event.Metadata.Old), stateOf(event.Metadata.New)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(old.Outputs)), maps.Keys(now.Outputs))
@@ -114,8 +117,9 @@ func (r valueReader) outputs(event *stepEvent) []plannedChange {
 	var all []plannedChange
 	for _, name := range slices.Compact(names) {
 		before, after := r.value(decoded(old.Outputs[name])), r.value(decoded(now.Outputs[name]))
-		if before.sum != after.sum {
-			all = append(all, plannedChange{path: name, top: name, kind: kindOf(before, after), old: before, new: after})
+		change := plannedChange{path: name, top: name, kind: kindOf(before, after), old: before, new: after}
+		if !change.isSame() || after.secret {
+			all = append(all, change)
 		}
 	}
 	return all

@@ -26,9 +26,12 @@ const (
 // whether something is shown depends on no order: values are masked at the end, once all
 // secrets are known, and if they are together too big, none is shown.
 type plannedSteps struct {
-	read    valueReader
-	steps   map[string]plannedStep
+	read  valueReader
+	steps map[string]plannedStep
+	// outputs are those that change, and those with secrets, which may change. root is the
+	// URN of the stack's own resource.
 	outputs []plannedChange
+	root    string
 	// kept is the size of the values so far.
 	kept    int
 	leftOut int
@@ -77,7 +80,7 @@ func (p *plannedSteps) noteOutputs(event *stepEvent) {
 		return
 	}
 	p.kept -= sizeOf(p.outputs)
-	p.outputs = p.read.outputs(event)
+	p.outputs, p.root = p.read.outputs(event), event.Metadata.URN
 	p.kept += sizeOf(p.outputs)
 }
 

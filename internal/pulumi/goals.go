@@ -1,0 +1,132 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+)
+
+// goals are what a plan of Pulumi has that its events do not: values that are secret, or
+// in which Pulumi has replaced a secret.
+type goals struct {
+	// changes are the inputs of each resource that change, and outputs those of each
+	// component, as keyed hashes by name.
+	changes, outputs map[string]map[string]string
+	// secrets are those in the plan, in plain text.
+	secrets mask.StateSecrets
+}
+
+// goalsReader reads a plan of Pulumi in JSON, with its secrets in plain text.
+type goalsReader struct {
+	read valueReader
+	json *json.Decoder
+	from *budget
+}
+
+// errNotPlan leaves out the error of the decoder, which may quote the text.
+var errNotPlan = errors.New("the plan that Pulumi has saved cannot be read")
+
+// readGoals keeps only hashes and the secrets, to be masked: a plan has the properties of
+// all resources that change.
+func readGoals(from io.Reader, read valueReader) (*goals, error) {
+	bounded := &budget{from: from}
+	r := goalsReader{read: read, json: json.NewDecoder(bounded), from: bounded}
+	found := &goals{changes: map[string]map[string]string{}, outputs: map[string]map[string]string{}}
+	err := r.members(func(name string) error {
+		if name != "resourcePlans" {
+			return r.json.Decode(&json.RawMessage{})
+		}
+		return r.members(func(urn string) error { return r.add(found, urn) })
+	})
+	if err != nil {
+		return nil, errNotPlan
+	}
+	return found, nil
+}
+
+// members calls each with the name of every member of an object, to read its value.
+func (r goalsReader) members(each func(name string) error) error {
+	if begin, err := r.json.Token(); err != nil || begin != json.Delim('{') {
+		return errNotPlan
+	}
+	for r.json.More() {
+		name, err := r.json.Token()
+		if err != nil {
+			return err
+		}
+		r.from.read = 0
+		if err := each(name.(string)); err != nil {
+			return err
+		}
+	}
+	_, err := r.json.Token()
+	return err
+}
+
+func (r goalsReader) add(found *goals, urn string) error {
+	var text json.RawMessage
+	if err := r.json.Decode(&text); err != nil {
+		return err
+	}
+	if err := found.secrets.Add(text); err != nil {
+		return err
+	}
+	type diff struct {
+		Adds    map[string]json.RawMessage `json:"adds"`
+		Updates map[string]json.RawMessage `json:"updates"`
+	}
+	var planned struct {
+		Goal struct {
+			InputDiff  diff `json:"inputDiff"`
+			OutputDiff diff `json:"outputDiff"`
+		} `json:"goal"`
+	}
+	if err := json.Unmarshal(text, &planned); err != nil {
+		return err
+	}
+	found.changes[urn] = r.sums(planned.Goal.InputDiff.Adds, planned.Goal.InputDiff.Updates)
+	found.outputs[urn] = r.sums(planned.Goal.OutputDiff.Adds, planned.Goal.OutputDiff.Updates)
+	return nil
+}
+
+func (r goalsReader) sums(all ...map[string]json.RawMessage) map[string]string {
+	sums := map[string]string{}
+	for _, properties := range all {
+		for name, raw := range properties {
+			value, _ := decoded(raw)
+			text, err := json.Marshal(withoutPaths(value))
+			if err != nil {
+				text = raw
+			}
+			sums[name] = r.read.sum(string(text))
+		}
+	}
+	return sums
+}
+
+// withoutPaths leaves of each asset and archive only its hash: the path of its files may
+// differ from run to run.
+func withoutPaths(value any) any {
+	switch value := value.(type) {
+	case []any:
+		for n := range value {
+			value[n] = withoutPaths(value[n])
+		}
+	case map[string]any:
+		hash, _ := value["hash"].(string)
+		if is := value[sig.Key]; hash != "" && (is == sig.AssetSig || is == sig.ArchiveSig) {
+			return []any{is, hash}
+		}
+		for name := range value {
+			value[name] = withoutPaths(value[name])
+		}
+	}
+	return value
+}
