@@ -4,14 +4,10 @@
 package pulumi
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 // withPython installs the host for Python, or skips the test on a machine without what an installation takes.
@@ -36,31 +33,11 @@ func (l *lab) withPython() *lab {
 }
 
 // wheel is a package of Python with one module and a command that both say the text.
-func wheel(t *testing.T, name, version, text string) string {
-	t.Helper()
-	info := name + "-" + version + ".dist-info/"
-	files := map[string]string{
-		name + "/__init__.py":     fmt.Sprintf("TEXT = %q\n\ndef main():\n    print(TEXT)\n", text),
-		info + "METADATA":         fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n", name, version),
-		info + "WHEEL":            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-		info + "entry_points.txt": fmt.Sprintf("[console_scripts]\n%s = %s:main\n", name, name),
-	}
-	files[info+"RECORD"] = strings.Join(slices.Collect(maps.Keys(files)), ",,\n") + ",,\n" + info + "RECORD,,\n"
-	var out bytes.Buffer
-	packed := zip.NewWriter(&out)
-	for name, text := range files {
-		file, err := packed.Create(name)
-		if err == nil {
-			_, err = file.Write([]byte(text))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := packed.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+func (l *lab) wheel(name, version, text string) string {
+	l.Helper()
+	wheel, err := sources.Wheel(name, version, fmt.Sprintf("TEXT = %q\n\ndef main():\n    print(TEXT)\n", text))
+	l.Expect(err).NotTo(HaveOccurred())
+	return wheel
 }
 
 // The package manager is the real one, and finds the packages in the source. Pulumi's package for Python is not there, so that
@@ -74,8 +51,10 @@ func TestTheDependenciesOfAProgramInPythonAreInstalledOnce(t *testing.T) {
 	source := map[string]string{
 		"Pulumi.yaml":                            "name: demo\nruntime: {name: python, options: {toolchain: pip, virtualenv: venv}}\n",
 		"requirements.txt":                       "naming==1.0.0\n",
-		"wheels/naming-1.0.0-py3-none-any.whl":   wheel(t, "naming", "1.0.0", "as installed"),
-		"wheels/wheel-1000.0.0-py3-none-any.whl": wheel(t, "wheel", "1000.0.0", "as the language host installs it"),
+		"wheels/naming-1.0.0-py3-none-any.whl":   l.wheel("naming", "1.0.0", "as installed"),
+		"wheels/wheel-1000.0.0-py3-none-any.whl": l.wheel("wheel", "1000.0.0", "as the language host installs it"),
+		// Later versions of Python have it no longer.
+		"wheels/setuptools-1000.0.0-py3-none-any.whl": l.wheel("setuptools", "1000.0.0", "as the language host installs it"),
 		"__main__.py": `import os, subprocess, sys, naming
 command = os.path.join(os.path.dirname(sys.executable), "naming")
 print("module:", naming.TEXT + ", command:", subprocess.check_output([command], text=True).strip())
