@@ -6,6 +6,7 @@ require (
 	github.com/blang/semver v3.5.1+incompatible
 	github.com/onsi/gomega v1.42.1
 	github.com/pulumi/pulumi-go-provider v1.3.2
+	github.com/pulumi/pulumi-random/sdk/v4 v4.16.0
 	github.com/pulumi/pulumi/pkg/v3 v3.232.0
 	github.com/pulumi/pulumi/sdk/v3 v3.232.0
 	go.yaml.in/yaml/v3 v3.0.4

@@ -26,7 +26,7 @@ func writeImage(dir string) error {
 	if err := linkOrCopy(pulumi, filepath.Join(dir, "pulumi")); err != nil {
 		return fmt.Errorf("installing pulumi: %w", err)
 	}
-	for _, host := range []string{"nodejs", "go"} {
+	for _, host := range []string{"nodejs", "go", "python"} {
 		path, err := process.FindBin(filepath.Join("lab", "pulumi-language-"+host))
 		if err != nil {
 			return err

@@ -3,7 +3,8 @@
 
 // Package languages tests programs in TypeScript, JavaScript and Go as a user has them: in a git repository that a Stack
 // follows. Node.js, Go, the package managers and the SDKs of Pulumi are the real ones. Only the hosts of the languages are
-// those of tests/lab: Pulumi's own are in no module.
+// those of tests/lab: Pulumi's own are in no module. In Python, there is no SDK either. The pages of docs/guides about languages
+// and existing programs are followed here, too.
 package languages
 
 import (

@@ -31,19 +31,6 @@ func (p *project) withToken(token string) func(*v1.StackSpec) {
 	}
 }
 
-// The program has none of the packages of the image: Pulumi's package and the compiler are in its own node_modules.
-func TestTheSDKComesFromAPrivateRegistry(t *testing.T) {
-	short.Skip(t)
-	t.Parallel()
-	needsNode(t)
-	registry := newRegistry(t)
-	p := newProject(t, files(t, "typescript", registry.publishSDK(t)))
-	stack := p.stack(p.withToken(registryToken), func(s *v1.StackSpec) { s.Config["app:value"] = value("one") })
-	p.awaitReady(stack)
-	p.Expect(p.things()).To(Equal(map[string]string{"a": "one", "b": "one"}))
-	p.shownNowhere(registryToken)
-}
-
 func TestATokenForARegistryIsMasked(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()

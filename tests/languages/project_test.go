@@ -56,6 +56,20 @@ type project struct {
 // newProject commits the files, and follows them.
 func newProject(t *testing.T, files sources.Files) *project {
 	t.Helper()
+	p := newRepository(t, files)
+	p.source = &sourcev1.GitRepository{
+		ObjectMeta: metav1.ObjectMeta{Name: "app"},
+		Spec: sourcev1.GitRepositorySpec{
+			URL: p.repo.URL(), Interval: metav1.Duration{Duration: time.Hour}, Reference: &sourcev1.GitRepositoryRef{Branch: sources.Branch},
+		},
+	}
+	p.apply(p.source)
+	return p
+}
+
+// newRepository commits the files, which nothing follows yet.
+func newRepository(t *testing.T, files sources.Files) *project {
+	t.Helper()
 	p := &project{WithT: NewWithT(t), world: shared, test: t}
 	p.SetDefaultEventuallyTimeout(patience)
 	p.SetDefaultEventuallyPollingInterval(polling)
@@ -73,13 +87,6 @@ func newProject(t *testing.T, files sources.Files) *project {
 	p.repo, err = p.git.NewRepo(t.Context(), p.namespace)
 	p.Expect(err).NotTo(HaveOccurred())
 	p.commit(files)
-	p.source = &sourcev1.GitRepository{
-		ObjectMeta: metav1.ObjectMeta{Name: "app"},
-		Spec: sourcev1.GitRepositorySpec{
-			URL: p.repo.URL(), Interval: metav1.Duration{Duration: time.Hour}, Reference: &sourcev1.GitRepositoryRef{Branch: sources.Branch},
-		},
-	}
-	p.apply(p.source)
 	return p
 }
 

@@ -28,9 +28,10 @@ import (
 // registryToken is what the registry wants to see.
 const registryToken = "canary-of-the-registry-90ce"
 
-// registry is a private registry of npm: each request needs the token.
+// registry is a registry of npm. Unless it is public, each request needs the token.
 type registry struct {
 	*httptest.Server
+	public bool
 	// versions are the manifests of the versions of a package, in the words of the registry.
 	versions map[string]map[string]map[string]any
 	latest   map[string]string
@@ -64,7 +65,7 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.downloads.Add(1)
 	}
 	switch {
-	case request.Header.Get("Authorization") != "Bearer "+registryToken:
+	case !r.public && request.Header.Get("Authorization") != "Bearer "+registryToken:
 		http.Error(w, `{"error": "unauthorized"}`, http.StatusUnauthorized)
 	case r.tarballs[name] != nil:
 		_, _ = w.Write(r.tarballs[name]) // npm notices
@@ -95,6 +96,12 @@ func (r *registry) offer(manifest map[string]any, integrity string) (tarball str
 // publish adds a package with a module. It returns the digest by which lock files name it.
 func (r *registry) publish(t *testing.T, name, version, module string) (integrity string) {
 	t.Helper()
+	return r.publishFiles(t, name, version, sources.Files{"index.js": module})
+}
+
+// publishFiles adds a package with the files, of which index.js is the module.
+func (r *registry) publishFiles(t *testing.T, name, version string, files sources.Files) (integrity string) {
+	t.Helper()
 	g := NewWithT(t)
 	manifest := map[string]any{"name": name, "version": version, "main": "index.js"}
 	text, err := json.Marshal(manifest)
@@ -102,7 +109,7 @@ func (r *registry) publish(t *testing.T, name, version, module string) (integrit
 	var packed bytes.Buffer
 	compressed := gzip.NewWriter(&packed)
 	archive := tar.NewWriter(compressed)
-	for file, content := range map[string]string{"package.json": string(text), "index.js": module} {
+	for file, content := range both(files, sources.Files{"package.json": string(text)}) {
 		g.Expect(archive.WriteHeader(&tar.Header{Name: "package/" + file, Mode: 0o644, Size: int64(len(content))})).To(Succeed())
 		_, err := archive.Write([]byte(content))
 		g.Expect(err).NotTo(HaveOccurred())
@@ -156,6 +163,7 @@ func (r *registry) publishSDK(t *testing.T) sources.Files {
 		sum := hex.EncodeToString(digest)
 		r.files[r.offer(manifest, integrity)] = filepath.Join(dir, "tarballs", "sha512", sum[:2], sum[2:4], sum[4:])
 	}
+	delete(all.Packages, "node_modules/@pulumi/random") // which only those who ask for it get
 	manifest, err := json.Marshal(all.Packages[""])
 	g.Expect(err).NotTo(HaveOccurred())
 	locked, err := json.MarshalIndent(all, "", "  ")
