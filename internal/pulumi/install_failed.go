@@ -28,8 +28,7 @@ const (
 func outcomeOfInstall(e ending) (run.Outcome, string) {
 	switch {
 	case e.cause != nil && (e.last.stopped || errors.Is(e.err, e.cause)):
-		outcome, message := stopped(ending{cause: e.cause})
-		return outcome, message + " while " + installing + ": nothing was changed"
+		return stoppedInstall(e)
 	case e.err != nil:
 		var disk workspaceError
 		if errors.As(e.err, &disk) {
@@ -60,6 +59,25 @@ func outcomeOfInstall(e ending) (run.Outcome, string) {
 		return run.RegistryUnavailable, message
 	}
 	return run.Failed, message
+}
+
+// stoppedInstall is the outcome if the run was told to stop. Package managers wait for a registry for many
+// minutes and say nothing, and for a script for ever.
+func stoppedInstall(e ending) (run.Outcome, string) {
+	doing := installing
+	if e.compiling {
+		doing = compiling
+	}
+	outcome, message := stopped(ending{cause: e.cause})
+	message += " while " + doing + ": nothing was changed"
+	if outcome != run.TimedOut || e.compiling {
+		return outcome, message
+	}
+	message += ". The registry may not answer, a script of a package may not end, or spec.timeout is too short"
+	if printed := withoutNoise(linesOf(e.stdout + "\n" + e.stderr)); len(printed) > 0 {
+		message += ". The last line that was printed: " + bounded.Text(printed[len(printed)-1], maxInstallText)
+	}
+	return outcome, message
 }
 
 // missingTool is the advice if a language is missing.

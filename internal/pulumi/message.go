@@ -180,6 +180,9 @@ func hint(message string) string {
 			"is spec.backend, or PULUMI_BACKEND_URL, missing?"},
 		{"Legacy DIY state is deprecated", "upgrade the backend with a Pulumi of your own, as long as no run is in flight: " +
 			"PULUMI_BACKEND_URL=<backend> PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=1 pulumi state upgrade"},
+		{"invalid ELF header", otherPlatform},
+		{"wrong ELF class", otherPlatform},
+		{"xec format error", otherPlatform},
 		{"connection refused", "nothing answers at that address: is it right, and may the pod that runs Pulumi reach it?"},
 		{"gave HTTP response to HTTPS client", "that server has no TLS: if it is the right one, write http:// before it in the URL"},
 		{"no such host", unknownHost(message)},
@@ -190,6 +193,10 @@ func hint(message string) string {
 	}
 	return message
 }
+
+// otherPlatform is the advice if an executable or a library cannot be loaded.
+const otherPlatform = "it is for another platform than the machine that runs the program, as a node_modules or an executable in the source can be: " +
+	"leave it out of the source, or build it for Linux and that architecture"
 
 // unknownHost is advice for a host name that DNS does not know. The AWS SDK puts the bucket
 // before the host of an endpoint unless it is configured not to.

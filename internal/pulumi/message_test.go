@@ -152,6 +152,14 @@ func TestJudge(t *testing.T) {
 			"PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions (that is how Pulumi Cloud is used, which is the backend " +
 				"where nothing else is given: is spec.backend, or PULUMI_BACKEND_URL, missing?)",
 		},
+		"a program for another platform gets a hint": {
+			ending{last: exit{code: 1}, stderr: "error: fork/exec ./program: exec format error"}, run.Failed,
+			"fork/exec ./program: exec format error (" + otherPlatform + ")",
+		},
+		"a package for another platform gets a hint": {
+			ending{last: exit{code: 1}, stderr: "error: node_modules/a/a.node: invalid ELF header"}, run.Failed,
+			"node_modules/a/a.node: invalid ELF header (" + otherPlatform + ")",
+		},
 		"a missing language host gets a hint": {
 			ending{last: exit{code: 1}, stderr: "error: no language plugin 'pulumi-language-x' found"}, run.Failed,
 			"no language plugin 'pulumi-language-x' found (the language host of the program's runtime is not installed beside Pulumi)",
