@@ -241,6 +241,24 @@ func TestWhatIsTooBigOrCutOffIsNotKept(t *testing.T) {
 	v.Expect(v.kept()).To(BeEmpty())
 }
 
+func TestAKeeperThatDiesKeepsNothing(t *testing.T) {
+	v := newVolume(t)
+	socket := filepath.Join(t.TempDir(), "s")
+	ctx, kill := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, socket, snapshot.NewShared(v.dir, roomy), "apps") }()
+	client, err := Dial(t.Context(), socket, v.dir)
+	v.Expect(err).NotTo(HaveOccurred())
+	unlock, err := client.Lock(t.Context(), id("a"), nil)
+	v.Expect(err).NotTo(HaveOccurred())
+	kill()
+	v.Eventually(ended).Should(Receive())
+	v.Expect(client.Save(id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).
+		To(MatchError(ContainSubstring("asking the container that keeps dependencies")))
+	v.Expect(v.kept()).To(BeEmpty())
+	unlock()
+}
+
 func keyOf(id snapshot.ID) []byte { return append(id.Key[:], sizeOf(1)...) }
 
 func TestAKeeperWithoutAClientEndsWithItsPod(t *testing.T) {
