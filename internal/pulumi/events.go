@@ -175,6 +175,7 @@ func (e *events) read(line []byte) string {
 }
 
 func (e *events) readDiagnostic(event *apitype.DiagnosticEvent) string {
+	event.Message = withoutValues(event.Message)
 	message := newRawText(event.Message)
 	raw := tidy(message.raw)
 	if raw == "" || event.Severity == "debug" || event.Ephemeral {

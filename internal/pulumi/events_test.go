@@ -52,11 +52,16 @@ func TestEventsTellWhatIsLogged(t *testing.T) {
 		"nothing of the stack itself":        {stepLine("resOutputsEvent", "create", stackURN, "{}"), ""},
 		"an error with its resource":         {diagLine("error", thingURN, "error: boom\n\n"), "lab:index:Thing (a): error: boom"},
 		"a warning":                          {diagLine("warning", "", "look out\n"), "warning: look out"},
-		"what the program prints":            {diagLine("info#err", stackURN, "\x1b[1mhello\x1b[0m\n"), "hello"},
-		"nothing for debugging":              {diagLine("debug", "", "Registering"), ""},
-		"that an event is lost":              {"{", "an event of Pulumi cannot be read"},
-		"nothing of what is not known":       {`{"newEvent":{}}`, ""},
-		"a policy":                           {`{"policyEvent":{"message":"no","policyName":"p","policyPackName":"k","enforcementLevel":"mandatory"}}`, "policy p of k: no"},
+		"no values of a violated plan": {
+			diagLine("error", thingURN, "resource "+thingURN+" violates plan: properties changed: ~~secretValue[{&{{hush}}}!={&{{another}}}], ++b[{hush}]\n"),
+			"lab:index:Thing (a): error: resource " + thingURN + " violates plan: properties changed: ~~secretValue...",
+		},
+		"that an import violates its plan": {diagLine("error", thingURN, "resource x violates plan: it is new"), "lab:index:Thing (a): error: resource x violates plan: it is new"},
+		"what the program prints":          {diagLine("info#err", stackURN, "\x1b[1mhello\x1b[0m\n"), "hello"},
+		"nothing for debugging":            {diagLine("debug", "", "Registering"), ""},
+		"that an event is lost":            {"{", "an event of Pulumi cannot be read"},
+		"nothing of what is not known":     {`{"newEvent":{}}`, ""},
+		"a policy":                         {`{"policyEvent":{"message":"no","policyName":"p","policyPackName":"k","enforcementLevel":"mandatory"}}`, "policy p of k: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(strings.Join(readAll(&events{mask: mask.New(nil)}, test.line), "|")).To(Equal(test.want))
