@@ -67,8 +67,8 @@ func fenced(blocks [][]row, more, most int) string {
 	for n, block := range blocks {
 		text := diffOf(block)
 		if lines.Len()+len(text)+room > most {
-			// The properties may be too much, and the resource not.
-			if text = diffOf(block[:1]); lines.Len()+len(text)+room > most {
+			// The properties of a resource may be too much, and the resource not.
+			if text = diffOf(block[:1]); block[0].op == "" || lines.Len()+len(text)+room > most {
 				left += len(blocks) - n
 				break
 			}
@@ -81,11 +81,11 @@ func fenced(blocks [][]row, more, most int) string {
 	if left > 0 {
 		_, _ = fmt.Fprintf(&lines, "  ... %d more\n", left)
 	}
-	text := fence + "diff\n" + lines.String() + fence + "\n"
+	text := "\n" + fence + "diff\n" + lines.String() + fence + "\n"
 	if lines.Len() == 0 || len(text) > most {
 		return ""
 	}
-	return "\n" + text
+	return text
 }
 
 // diffOf are rows as lines of a diff: what is neither added nor removed has the sign ! for

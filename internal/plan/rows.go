@@ -24,7 +24,7 @@ type row struct {
 
 // rows of a step and of what it changes.
 func (s Step) rows() []row {
-	text := visible(s.Type + " " + nameOf(s.URN) + " (" + s.what() + ")")
+	text := visible(s.Type+" "+nameOf(s.URN)) + " (" + visible(s.what()) + ")"
 	rows := []row{{op: s.Op, sign: s.sign(), text: text}}
 	for _, property := range s.Properties {
 		note := ""
