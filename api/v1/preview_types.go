@@ -42,8 +42,8 @@ type PreviewStatus struct {
 
 	// ConfigMap is the name of a ConfigMap that the Stack owns. Its key
 	// steps.json.gz in binaryData contains what would be done to each resource,
-	// with the names of the properties that change and none of their values, as
-	// gzipped JSON.
+	// with the old and new values of the properties that change, and the outputs
+	// that change, as gzipped JSON. Secrets are left out.
 	// +optional
 	ConfigMap string `json:"configMap,omitempty"`
 
