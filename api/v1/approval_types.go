@@ -100,11 +100,6 @@ type PlanStatus struct {
 	// +optional
 	OriginRevision string `json:"originRevision,omitempty"`
 
-	// InputsDigest is the digest of all inputs of that run, with the program.
-	// After a change of any of them, the plan is made again.
-	// +optional
-	InputsDigest string `json:"inputsDigest,omitempty"`
-
 	// ProposedAt is when the plan was made first.
 	// +required
 	ProposedAt metav1.Time `json:"proposedAt"`
@@ -128,6 +123,11 @@ type PlanStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
+	// Difference says what is different from the plan that this one has
+	// replaced.
+	// +optional
+	Difference string `json:"difference,omitempty"`
+
 	// Unbound is why Pulumi cannot be held to the plan, if it cannot: the plan is
 	// made again and compared right before the update, which then is not checked
 	// against it.
@@ -138,6 +138,11 @@ type PlanStatus struct {
 	// destroyed.
 	// +optional
 	Destructive bool `json:"destructive,omitempty"`
+
+	// NoChanges is set if neither a resource nor an output would change. Such a
+	// plan needs no approval.
+	// +optional
+	NoChanges bool `json:"noChanges,omitempty"`
 
 	// ResourceChanges that would be made.
 	ResourceChanges `json:",inline"`

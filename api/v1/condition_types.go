@@ -127,6 +127,10 @@ const (
 // recovery that succeeded: what an interrupted run left behind was recovered.
 const RecoveredStatus = "Recovered"
 
+// ProposedStatus is the lastReconciledStatus that status.history shows for a run
+// that has proposed a plan, and changed nothing.
+const ProposedStatus = "Proposed"
+
 // StackFinalizer holds a Stack until its promises for deletion are fulfilled.
 // It is the Pulumi operator's, so that a Stack can move here and back.
 const StackFinalizer = "finalizer.stack.pulumi.com"

@@ -36,7 +36,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.MarkHeldElsewhere:
 		return r.awaitHolder(ctx, stack)
 	case decide.Start:
-		return r.start(ctx, stack, seen, launch{kind: run.KindOf(decision.Operation)})
+		return r.start(ctx, stack, seen, launch{kind: run.KindOf(decision.Operation), approved: decision.Approved})
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.Result)
 	case decide.DropRecord:
@@ -69,7 +69,13 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 		}
 		return r.report(ctx, stack, seen, decision, mark)
 	case decide.Stall:
-		return r.report(ctx, stack, seen, decision, stackstatus.MarkStalled)
+		mark := stackstatus.MarkStalled
+		if decision.Reason == v1.PlanRejectedReason {
+			mark = stackstatus.MarkRejected
+		}
+		return r.report(ctx, stack, seen, decision, mark)
+	case decide.AwaitApproval:
+		return r.awaitApproval(ctx, stack, seen, decision)
 	case decide.Wait:
 		return r.wait(ctx, stack, seen, decision)
 	}
@@ -135,7 +141,7 @@ func (r *StackReconciler) awaitHolder(ctx context.Context, stack *v1.Stack) erro
 // that a failed write is retried.
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
 	record, before := *stack.Status.Run, stack.DeepCopy()
-	result = stackstatus.ClassifyArtifactGone(stack, &record, result)
+	result = stackstatus.Classify(stack, &record, result)
 	beside, err := r.publish(ctx, stack, &record, result)
 	if err != nil {
 		return err
@@ -150,6 +156,9 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	})
 	if err != nil {
 		return err
+	}
+	if stackstatus.IsProposal(&record, result) {
+		r.dropPlans(ctx, stack)
 	}
 	r.Runs.Ended(record.Operation, result)
 	r.announceEnd(ctx, before, stack, &record, written)

@@ -53,6 +53,8 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		Interrupted:     interruptedRuns(stack, operation, r.Holder),
 		WantsPlan:       kind.OnRequest,
 		Workspace:       seen.Workspace,
+		PlanInputs:      seen.PlanInputs,
+		PlanKey:         seen.PlanKey,
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

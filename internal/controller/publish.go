@@ -34,6 +34,7 @@ func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *
 		Inventory:     r.publishInventory(ctx, stack, result),
 		RunLog:        r.publishLog(ctx, stack, record, result),
 		Preview:       r.publishPlan(ctx, stack, record, result),
+		Plan:          r.publishProposal(ctx, stack, record, result),
 	}, nil
 }
 

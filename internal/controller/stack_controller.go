@@ -212,7 +212,7 @@ func (r *StackReconciler) hasEnded(req ctrl.Request) bool {
 // together drift apart. A run that has just started is checked when its progress is due.
 func (r *StackReconciler) after(stack *v1.Stack, decision decide.Decision) time.Duration {
 	switch {
-	case decision.Action == decide.InSync, decision.Action == decide.TakeOver:
+	case decision.Action == decide.InSync, decision.Action == decide.TakeOver, decision.Action == decide.AwaitApproval:
 		return r.Jitter(decision.After)
 	case decision.Action == decide.Start && stack.Status.Run != nil:
 		return decide.ProgressAfter

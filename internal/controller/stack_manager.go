@@ -48,7 +48,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	}
 	blueprint := ctrl.NewControllerManagedBy(mgr).
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
-			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), runEndedPredicate(),
+			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), planDecidedPredicate(), runEndedPredicate(),
 			selfChangedPredicate(), finalizerLostPredicate(), runReleasedPredicate(),
 			runCancelledPredicate(), previewRequestedPredicate(),
 		))).

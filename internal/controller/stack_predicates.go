@@ -63,6 +63,14 @@ func runCancelledPredicate() predicate.Predicate {
 	})
 }
 
+// planDecidedPredicate passes an approval or a rejection of a plan, or its removal.
+func planDecidedPredicate() predicate.Predicate {
+	return stackUpdated(func(before, after *v1.Stack) bool {
+		return before.Annotations[v1.ApproveAnnotation] != after.Annotations[v1.ApproveAnnotation] ||
+			before.Annotations[v1.RejectAnnotation] != after.Annotations[v1.RejectAnnotation]
+	})
+}
+
 // previewRequestedPredicate passes a new request for a preview, and the end of one that
 // waits for its turn or for its pod.
 func previewRequestedPredicate() predicate.Predicate {

@@ -28,6 +28,8 @@ type launch struct {
 	kind run.Kind
 	// request is the one that a preview on request is for, "" for any other kind.
 	request string
+	// approved is the digest of the plan that the run is held to, "" if it needs no approval.
+	approved string
 }
 
 // start starts a run of any kind: it reserves a slot, adds the finalizer if the kind
@@ -54,6 +56,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		}
 	}
 	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
+	todo.Approved = which.approved
 	if err := r.patchStatus(ctx, stack, func() {
 		if which.kind.InConditions {
 			stackstatus.AcknowledgeRequests(stack) // before the record, which has the request that it answers
@@ -106,6 +109,7 @@ func (r *StackReconciler) record(stack *v1.Stack, seen *observe.Observation, tod
 		Revision:         seen.Program.Revision,
 		OriginRevision:   seen.Program.OriginRevision,
 		Digest:           seen.Digest,
+		Approved:         todo.Approved,
 		ReconcileRequest: stack.Status.GetLastHandledReconcileRequest(),
 		StartedAt:        metav1.Time{Time: seen.Now},
 		Holder:           r.Holder,

@@ -31,3 +31,14 @@ func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 		return Decision{Action: Stall, Reason: v1.CancelRequestedReason, Message: last.Message, After: o.Interval}, true
 	}
 }
+
+// cancelledUpdate holds back the program after an update, the proposal of one, or a preview
+// was cancelled.
+func cancelledUpdate() func(Observation) (Decision, bool) {
+	return cancelled(run.Update, run.Propose, run.Preview)
+}
+
+// cancelledDestroy holds back the destroy after it or its proposal was cancelled.
+func cancelledDestroy() func(Observation) (Decision, bool) {
+	return cancelled(run.Destroy, run.ProposeDestroy)
+}

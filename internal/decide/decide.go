@@ -65,6 +65,8 @@ const (
 	Stall Action = "Stall"
 	// Wait until another Stack has changed: it has to come first.
 	Wait Action = "Wait"
+	// AwaitApproval of a plan by a person.
+	AwaitApproval Action = "AwaitApproval"
 )
 
 // Decision is the next action, and what to report of it.
@@ -72,7 +74,9 @@ type Decision struct {
 	Action Action
 	// Operation to Start.
 	Operation run.Operation
-	// Reason and Message of a Fail, a Stall or a Wait.
+	// Approved is the digest of the plan that the run is held to, "" if it needs no approval.
+	Approved string
+	// Reason and Message of a Fail, a Stall, a Wait or an AwaitApproval.
 	Reason, Message string
 	// Awaited and Fetching are copied from the Problem, or say that a newer artifact is
 	// awaited.
@@ -97,7 +101,9 @@ type rule struct {
 func Next(o Observation) Decision { return complete(o, next(o)) }
 
 // complete makes the decision of a rule complete.
-func complete(o Observation, d Decision) Decision { return withDuties(o, previewBetween(o, d)) }
+func complete(o Observation, d Decision) Decision {
+	return withDuties(o, previewBetween(o, proposeFirst(o, d)))
+}
 
 func next(o Observation) Decision {
 	for _, r := range rules(o) {
@@ -118,16 +124,16 @@ func rules(o Observation) []rule {
 // forUpdate lists the rules for a Stack that is not being deleted.
 func forUpdate() []rule {
 	rules := append([]rule{
-		{AboutRun, foundRun, runRecorded},                                     // one run at a time, and its result counts before anything else
-		{aboutGit, foundGitObjects, gitObjects},                               // before all that depends on the program
-		{"suspension", foundSuspended, suspended},                             // no new run
-		{"cancelled recovery", foundCancelled, cancelled(run.Recover)},        // before any recovery: a person has cancelled it
-		{"recovery without a program", foundInterrupted, recoverable},         // before faults: a recovery does not need the program that is at fault
-		{"faults that need an edit", foundProblem, fault},                     // before anything that is waited for: only an edit helps
-		{"dependencies", foundDependencies, dependencies},                     // before other problems: what is missing is often what a dependency makes
-		{"what a run needs", foundProblem, problem},                           // no run without its inputs
-		{"interrupted runs", foundInterrupted, recovery},                      // before any other run: Pulumi must not start from operations in flight
-		{"cancelled run", foundCancelled, cancelled(run.Update, run.Preview)}, // before any update or preview: a person has cancelled it
+		{AboutRun, foundRun, runRecorded},                              // one run at a time, and its result counts before anything else
+		{aboutGit, foundGitObjects, gitObjects},                        // before all that depends on the program
+		{"suspension", foundSuspended, suspended},                      // no new run
+		{"cancelled recovery", foundCancelled, cancelled(run.Recover)}, // before any recovery: a person has cancelled it
+		{"recovery without a program", foundInterrupted, recoverable},  // before faults: a recovery does not need the program that is at fault
+		{"faults that need an edit", foundProblem, fault},              // before anything that is waited for: only an edit helps
+		{"dependencies", foundDependencies, dependencies},              // before other problems: what is missing is often what a dependency makes
+		{"what a run needs", foundProblem, problem},                    // no run without its inputs
+		{"interrupted runs", foundInterrupted, recovery},               // before any other run: Pulumi must not start from operations in flight
+		{"cancelled run", foundCancelled, cancelledUpdate()},           // before any update or preview: a person has cancelled it
 	}, forRun()...)
 	return append(rules, rule{"Secret with the outputs", foundOutputs, outputs}) // last: it needs no run of the program, and an update writes the outputs anyway
 }
@@ -140,6 +146,7 @@ func forRun() []rule {
 		{"inputs", foundInputs, changedInputs},                         // never run, or other inputs: neither backs off
 		{"recovery before", foundLast, recovered},                      // before last run: a recovery that succeeded has not run the program
 		{"last run", foundLast, failedBefore},                          // the same inputs again, with a back-off
+		{"approval", foundPlan, proposed(operation)},                   // before resync: what is proposed waits
 		{"resync", foundResync, resync},                                // nothing has changed, but the interval has passed
 	}
 }
@@ -156,11 +163,12 @@ func forDeletion() []rule {
 		{"whether it is destroyed", foundLast, destroyed},                    // before problems: what the destroy needed may be gone by now
 		{"what a run needs", foundProblem, noDestroy},                        // no destroy without its inputs
 		{"interrupted runs", foundInterrupted, recovery},                     // before the destroy, which would miss resources that are not in the state
-		{"cancelled destroy", foundCancelled, cancelled(run.Destroy)},        // before the destroy: a person has cancelled it
+		{"cancelled destroy", foundCancelled, cancelledDestroy()},            // before the destroy: a person has cancelled it
 		{"dependents", foundDependents, dependents},                          // before the destroy: they may use what it deletes
 		{"whether the stack was found", foundMustExist, mustExist},           // before the destroy, which removes the stack: was it there at all?
 		{"last destroy", foundLast, failedDestroy},                           // a failed destroy again, with a back-off
 		{"recovery before", foundLast, destroyAgain},                         // after a recovery, with a back-off if it is not the first
+		{"approval", foundPlan, proposed(ofDeletion)},                        // before the destroy: what is proposed waits
 		{"destroy", foundDestroy, destroy},
 	}
 }
@@ -343,7 +351,8 @@ func mustExist(o Observation) (Decision, bool) {
 }
 
 func failedDestroy(o Observation) (Decision, bool) {
-	return retry(o, run.Destroy), o.Last.Operation == run.Destroy && !o.Last.Succeeded
+	last := o.Last.Operation
+	return retry(o, run.Destroy), (last == run.Destroy || last == run.ProposeDestroy) && !o.Last.Succeeded
 }
 
 func destroyAgain(o Observation) (Decision, bool) {
@@ -359,6 +368,9 @@ func Destroyed(o Observation) bool {
 	open := o.Interrupted || len(o.UnknownCreates) > 0
 	return !open && o.Last.Operation == run.Destroy && o.Last.Succeeded
 }
+
+// ofDeletion returns the operation that a deletion is for.
+func ofDeletion(Observation) run.Operation { return run.Destroy }
 
 func destroy(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: run.Destroy}, true

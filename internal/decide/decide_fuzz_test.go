@@ -28,7 +28,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 		Failures: fuzz.Pick(in, 0, 1, 2, 40, math.MaxInt64, in.Int64()),
 		Now:      now,
 		Last: decide.LastRun{
-			Operation: fuzz.Pick(in, "", run.Update, run.Destroy, run.Recover, run.Preview),
+			Operation: fuzz.Pick(in, "", run.Update, run.Destroy, run.Recover, run.Preview, run.Propose, run.ProposeDestroy),
 			Digest:    fuzz.Pick(in, "sha256:applied", ""), Succeeded: in.Bool(), Reason: fuzz.Pick(in, reasons()...), Message: "no such bucket",
 			EndedAt: moment(in),
 		},
@@ -62,6 +62,7 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	if in.Bool() {
 		o.InventoryRetryAt = moment(in)
 	}
+	o.Approval = approval(in.Byte())
 	o.GitObjects = fuzz.Pick(in, "", "write GitRepository a/b")
 	return o
 }
@@ -108,7 +109,9 @@ func FuzzNext(f *testing.F) {
 			"a run starts before the objects that it needs are kept": o.GitObjects != "" && (d.Action == decide.Start || d.Action == decide.InSync),
 			"a wait is negative":                                     d.After < 0,
 			"nothing ever looks again": d.After == 0 && (d.Action == decide.Fail || d.Action == decide.Wait ||
-				d.Action == decide.InSync),
+				d.Action == decide.InSync || d.Action == decide.AwaitApproval),
+			"a run that changes resources is not held to an approval that is required": d.Action == decide.Start && run.KindOf(d.Operation).ChangesResources &&
+				o.Approval.Required && (d.Approved == "" || o.Approval.Plan.Rejected || !o.Approval.Plan.Approved || o.Approval.Plan.Operation != d.Operation),
 			"a Stack that fails is looked at later than its retry interval": d.Action == decide.Fail && d.After > o.RetryInterval,
 			"a duty is done twice": len(d.Duties) != len(slices.Compact(slices.Sorted(slices.Values(d.Duties)))),
 			"a Secret is deleted, or an inventory written, while a run is recorded": o.Run != nil &&

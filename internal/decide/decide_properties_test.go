@@ -65,9 +65,22 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 		o.InventoryRetryAt = now.Add(time.Duration(ago) * time.Second)
 	}
 	o.Failures = int64(phase)
-	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview}[operation%5]
+	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview, run.Propose, run.ProposeDestroy}[operation%7]
+	o.Approval = approval(operation / 7)
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
 	return o
+}
+
+// approval makes one from a few random bits.
+func approval(bits uint8) decide.Approval {
+	is := decide.Approval{Required: bits&1 != 0}
+	if bits&2 != 0 {
+		is.Plan = &decide.Plan{Operation: run.Update, Digest: "sha256:plan", Message: "1 to create", Approved: bits&4 != 0, Rejected: bits&8 != 0}
+		if bits&16 != 0 {
+			is.Plan.Operation = run.Destroy
+		}
+	}
+	return is
 }
 
 // lasts reports whether there is a problem that is not about to pass by itself.
@@ -146,6 +159,19 @@ func TestNextHolds(t *testing.T) {
 				return true
 			}
 			return slices.Contains(d.Duties, decide.DropInventory) || (d.After > 0 && d.After <= o.RetryInterval)
+		}},
+		{"nothing changes resources without the approval of just that, if one is required", func(o decide.Observation, d decide.Decision) bool {
+			if d.Action != decide.Start || !run.KindOf(d.Operation).ChangesResources || !o.Approval.Required {
+				return d.Approved == ""
+			}
+			p := o.Approval.Plan
+			return p != nil && d.Approved == p.Digest && d.Approved != "" && p.Approved && !p.Rejected && p.Operation == d.Operation
+		}},
+		{"nothing is proposed or waits for an approval if none is required", func(o decide.Observation, d decide.Decision) bool {
+			return o.Approval.Required || (d.Action != decide.AwaitApproval && !run.KindOf(d.Operation).Proposes)
+		}},
+		{"a Stack that waits for an approval is looked at again within its interval", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.AwaitApproval || (d.After > 0 && d.After <= o.Interval && d.Message != "")
 		}},
 		{"a failure has a reason and a message", func(_ decide.Observation, d decide.Decision) bool {
 			failing := d.Action == decide.Fail || d.Action == decide.Stall

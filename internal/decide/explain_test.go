@@ -38,6 +38,9 @@ func TestExplainSaysWhyAndWhatNextDecides(t *testing.T) {
 			o.Cancelled = &Cancelled{Operation: run.Update, Digest: "d"}
 			o.Last.Succeeded, o.Last.Reason = false, v1.CancelRequestedReason
 		}, Check{"cancelled run", "the last update was cancelled, of the same inputs", true}},
+		"proposed": {func(o *Observation) {
+			o.Last.Operation, o.Approval = run.Propose, Approval{Required: true, Plan: &Plan{Operation: run.Update, Digest: "sha256:a"}}
+		}, Check{"approval", "required; plan sha256:a of an update is not approved", true}},
 		"deleted": {func(o *Observation) { o.Deleting, o.DestroyOnFinalize = true, true }, Check{"destroy", "set", true}},
 	} {
 		t.Run(name, func(t *testing.T) {

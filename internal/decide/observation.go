@@ -138,6 +138,8 @@ type Observation struct {
 	Preview        bool
 	ContinueResync bool
 	RetryConflict  bool
+	// Approval of what is proposed.
+	Approval Approval
 	// Run that is recorded, if any.
 	Run *Run
 	// GitObjects says what is due for the objects that are kept for spec.projectRepo, "" if

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
-
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // The rules on order: a Stack waits for the Stacks it depends on, and on deletion for
@@ -52,7 +50,7 @@ func wantsRun(o Observation) bool {
 	if o.Problem != nil {
 		return true
 	}
-	if _, held := cancelled(run.Update, run.Preview)(o); held {
+	if _, held := cancelledUpdate()(o); held {
 		return false
 	}
 	for _, r := range forRun() {

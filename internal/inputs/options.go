@@ -31,9 +31,17 @@ type options struct {
 // matters only for a destroy. It also leaves out useLocalStackOnly, which decides whether
 // there is a run at all and does not change a stack that exists.
 func RunOptions(spec v1.StackSpec) (string, error) {
+	return optionsOf(spec, spec.Preview)
+}
+
+// PlanOptions returns the same for a plan of an update, which is the same plan whether the
+// Stack only previews.
+func PlanOptions(spec v1.StackSpec) (string, error) { return optionsOf(spec, false) }
+
+func optionsOf(spec v1.StackSpec, preview bool) (string, error) {
 	targets := slices.Compact(slices.Sorted(slices.Values(spec.Targets)))
 	set := options{
-		Preview:                spec.Preview,
+		Preview:                preview,
 		Refresh:                spec.Refresh,
 		ExpectNoRefreshChanges: spec.Refresh && spec.ExpectNoRefreshChanges,
 		RunProgram:             spec.Refresh && spec.RunProgram,

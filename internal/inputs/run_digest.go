@@ -62,6 +62,31 @@ func RunDigest(in RunInputs) string {
 	if in.Operation != "" {
 		fields = append(fields, "operation="+in.Operation)
 	}
+	return digestOfFields(fields)
+}
+
+// planFormat and keyFormat are mixed into the digest of the inputs of a plan, and its key.
+const (
+	planFormat = "plan/1"
+	keyFormat  = "plan-key/1"
+)
+
+// PlanDigest returns the digest of the inputs of a run for a plan of it: all but the program,
+// which is known by what the plan says that it does. A commit that only approves the plan is
+// another artifact of the program, and must leave the digest as it is.
+//
+// Changing this function makes every approval void.
+func PlanDigest(in RunInputs) string {
+	return digestOfFields([]string{
+		planFormat, in.Dir, in.Project, in.Stack, in.Backend, in.Inputs, in.Options, in.ServiceAccount, in.Workspace, in.Operation,
+	})
+}
+
+// PlanKey returns the key of the digests of secret values in a plan: the same for the same
+// inputs, and as hard to guess as the secrets in these.
+func PlanKey(in RunInputs) string { return digestOfFields([]string{keyFormat, in.Stack, in.Inputs}) }
+
+func digestOfFields(fields []string) string {
 	sum := sha256.New()
 	for _, field := range fields {
 		// The length prefix keeps "ab","c" and "a","bc" apart.

@@ -89,6 +89,10 @@ func (o *Observer) digestRun(stack *v1.Stack, seen *Observation, operation strin
 		in.ProgramDigest, in.Project = "", ""
 	}
 	seen.Digest = inputs.RunDigest(in)
+	if in.Options, err = inputs.PlanOptions(stack.Spec); err != nil {
+		return err
+	}
+	seen.PlanInputs, seen.PlanKey = inputs.PlanDigest(in), inputs.PlanKey(in)
 	return nil
 }
 

@@ -48,7 +48,7 @@ func (s *session) elsewhereText() string {
 // was updated before has not gone by itself.
 func (s *session) missing() error {
 	switch {
-	case s.run.Operation == run.Destroy && s.reportedFound.Emptied:
+	case s.destroys() && s.reportedFound.Emptied:
 		return nil // someone else has removed it since
 	case s.isElsewhere():
 		return fmt.Errorf("the stack %s is not in the backend %s: it was last seen in %s, and everything that it manages would be left behind: "+
@@ -60,15 +60,15 @@ func (s *session) missing() error {
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+
 			"if it was never created, create it with pulumi stack init; "+
 			"to delete this Stack and keep its resources, set %s and delete it", s.stack, s.backend(), s.withoutDestroy())
-	case s.run.Operation == run.Destroy && s.run.Known.Name != "":
+	case s.destroys() && s.run.Known.Name != "":
 		// A volume that is not mounted looks like an empty directory. Nothing was
 		// destroyed.
 		return fmt.Errorf("nothing was destroyed: the stack %s has been updated before, and is no longer in the backend %s: "+
 			"restore its state, or set the backend that has it; "+
 			"to delete this Stack and keep its resources, set spec.destroyOnFinalize to false", s.stack, s.backend())
-	case s.run.Operation == run.Destroy, s.emptied:
+	case s.destroys(), s.emptied:
 		return nil
-	case s.run.NoCreate && s.run.Operation == run.Update:
+	case s.run.NoCreate && s.run.Operation != run.Preview && applies(s.run):
 		return fmt.Errorf("the stack %s is not in the backend %s, and spec.useLocalStackOnly forbids creating it: "+
 			"create it with pulumi stack init, set the backend that has it, or remove spec.useLocalStackOnly", s.stack, s.backend())
 	case s.run.Known.Name != "":

@@ -18,7 +18,7 @@ import (
 // the update would delete all resources of the stack.
 func (s *session) keepCompiled(ctx context.Context) (exit, error) {
 	isNew := s.state != nil && len(s.state.resources) == 0
-	if s.compiler == "" || s.run.Operation != run.Update || isNew {
+	if s.compiler == "" || s.run.Operation != run.Update || s.run.Approved != "" || isNew { // a plan shows it too
 		return exit{}, nil
 	}
 	s.say("previewing the update, to see whether the program that the compiler prints has lost its resources")
@@ -51,7 +51,7 @@ func (s *session) compiled(last exit, err error) (exit, error) {
 }
 
 // previews tells whether the last call of the engine was a preview.
-func (s *session) previews() bool { return s.previewing || s.run.Operation == run.Preview }
+func (s *session) previews() bool { return s.previewing || run.KindOf(s.run.Operation).Previews }
 
 // deletesAll tells whether every resource of the stack is deleted, and there was one.
 func (e *events) deletesAll() bool {

@@ -126,6 +126,8 @@ type events struct {
 	startsProgram bool
 	// preview says that the operation is a preview, which does nothing of what it reports.
 	preview bool
+	// plugins are the versions of the providers.
+	plugins plugins
 	// planned, if set, collects the steps of a preview.
 	planned *plannedSteps
 }
@@ -258,6 +260,7 @@ func (e *events) readStart(event *stepEvent) string {
 		e.inFlight++
 	}
 	e.resources.began(event)
+	e.plugins.see(event)
 	e.planned.note(event, e.counts.began(event))
 	if e.isPlan(event) {
 		return ""

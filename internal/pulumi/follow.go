@@ -40,6 +40,10 @@ type follower struct {
 	onUnknownCreates func(urns []string)
 	// onBegun, if set, is called once the engine is at work.
 	onBegun func()
+	// previewsFirst is set until the CLI, which previews first, begins the log of the update. It
+	// calls onUpdate then.
+	previewsFirst bool
+	onUpdate      func()
 	// stopCreating, if set, is called once the engine has warned of creations in flight.
 	stopCreating func()
 
@@ -59,7 +63,7 @@ type follower struct {
 
 // interval is the time until the next poll.
 func (f *follower) interval() time.Duration {
-	if f.stopCreating != nil && !f.events.registered && !f.events.reached {
+	if f.previewsFirst || f.stopCreating != nil && !f.events.registered && !f.events.reached {
 		return pollSoon
 	}
 	return pollInterval
@@ -75,7 +79,11 @@ func (f *follower) poll() {
 		f.failed, f.events.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}
-	if now := f.events.progress(); f.onProgress != nil && now != f.reported {
+	now := f.events.progress()
+	if f.previewsFirst {
+		now = run.Progress{Waiting: now.Waiting} // nothing is done
+	}
+	if f.onProgress != nil && now != f.reported {
 		f.reported = now
 		f.onProgress(now)
 	}
@@ -87,7 +95,7 @@ func (f *follower) poll() {
 		f.stopCreating()
 		f.stopCreating = nil
 	}
-	if f.onUnknownCreates == nil {
+	if f.onUnknownCreates == nil || f.previewsFirst {
 		return
 	}
 	// The set only grows, so its size shows whether there are new ones.
@@ -111,6 +119,9 @@ func (f *follower) readNew() error {
 		}
 		f.file = file
 	}
+	if err := f.restart(); err != nil {
+		return err
+	}
 	piece := make([]byte, 64<<10)
 	for {
 		n, err := f.file.Read(piece)
@@ -129,6 +140,24 @@ func (f *follower) readNew() error {
 			return err
 		}
 	}
+}
+
+// restart reads the log from its beginning once the CLI has begun it anew. It has then written
+// less than before: the program has to start again before it can report anything.
+func (f *follower) restart() error {
+	if !f.previewsFirst {
+		return nil
+	}
+	info, err := f.file.Stat()
+	if err != nil || info.Size() >= f.read {
+		return err
+	}
+	if _, err := f.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	f.previewsFirst, f.read, f.freed, f.lines = false, 0, 0, lines{}
+	f.onUpdate()
+	return nil
 }
 
 // shrink frees what was read a while ago: everything that a program prints is an event,

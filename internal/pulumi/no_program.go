@@ -21,7 +21,7 @@ import (
 
 // applies reports whether the run makes the stack what its program says, or previews that.
 // No other operation deletes what is not in the program.
-func applies(r run.Run) bool { return r.Operation == run.Update || r.Operation == run.Preview }
+func applies(r run.Run) bool { return run.KindOf(r.Operation).Program == run.ProgramAlways }
 
 // checkProgram rejects a source that has nothing to run, or of which that cannot be seen. A
 // Program cannot be missing, and may be empty until there are resources to lose: see

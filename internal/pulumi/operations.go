@@ -32,7 +32,7 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	switch s.run.Operation {
-	case run.Destroy:
+	case run.Destroy, run.ProposeDestroy:
 		return s.destroy(ctx)
 	case run.Preview:
 		return s.apply(ctx)
@@ -40,7 +40,7 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		return s.readOutputs(ctx)
 	}
 	last, err := s.update(ctx)
-	if err == nil && last.code == 0 {
+	if err == nil && last.code == 0 && !s.proposes() {
 		s.takeOutputs(ctx)
 	}
 	return last, err
@@ -71,7 +71,7 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 	if last, err := s.bringProgram(ctx, before.dynamic); err != nil || last.code != 0 {
 		return last, err
 	}
-	if last, err := s.refreshApart(ctx, s.run.Options.Refresh); err != nil || last.code != 0 {
+	if last, err := s.refreshApart(ctx, s.run.Options.Refresh && !s.proposes()); err != nil || last.code != 0 {
 		return last, err
 	}
 	flags := s.refreshFlags()
@@ -79,7 +79,11 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 		// The same for a destroy with the Pulumi.yaml of the program as for one without.
 		flags = append(flags, "--refresh=false")
 	}
-	last, err := s.engine(ctx, append([]string{"destroy"}, flags...)...)
+	goesOn, last, err := s.holdToPlan(ctx, append([]string{"destroy", "--preview-only"}, flags...)...)
+	if !goesOn {
+		return last, err
+	}
+	last, err = s.engine(ctx, append([]string{"destroy"}, flags...)...)
 	if err != nil || last.code != 0 {
 		return last, err
 	}
@@ -152,10 +156,14 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 	if last, err := s.keepCompiled(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
-	if last, err := s.refreshApart(ctx, refreshes); err != nil || last.code != 0 {
+	if last, err := s.refreshApart(ctx, refreshes && !s.proposes()); err != nil || last.code != 0 {
 		return last, err
 	}
 	flags := append(s.refreshFlags(), targetFlags(s.run.Options)...)
+	goesOn, last, err := s.holdToPlan(ctx, append([]string{"preview"}, append(s.savePlan(), flags...)...)...)
+	if !goesOn {
+		return last, err
+	}
 	return s.compiled(s.engine(ctx, append([]string{"up"}, flags...)...))
 }
 

@@ -63,13 +63,16 @@ type ending struct {
 	cause error
 }
 
+// incompleteEvents is why it is not known what an update would do.
+const incompleteEvents = "Pulumi's events are incomplete, so it is not known what an update would change: " +
+	"see the log for errors of reading them, and whether the disk of the run was full"
+
 // outcomeOf decides the outcome from the exit of the CLI, because events may be missing. Only
 // those of a preview are its result.
 func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && (e.events.summary == nil || e.events.changes().Unknown):
-		return run.Failed, "Pulumi's events are incomplete, so it is not known what an update would change: " +
-			"see the log for errors of reading them, and whether the disk of the run was full"
+		return run.Failed, incompleteEvents
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
 	case e.installing:
@@ -78,7 +81,7 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		// Someone is creating the stack, or the lock would block the next run: not
 		// done yet.
 		return run.Locked, heldMessage(e.held)
-	case e.err == nil && e.last.code == exitStackNotFound && (e.operation == run.Destroy || e.operation == run.Recover):
+	case e.err == nil && e.last.code == exitStackNotFound && (e.operation == run.Destroy || e.operation == run.ProposeDestroy || e.operation == run.Recover):
 		// The stack to destroy is gone, or there is nothing to recover.
 		return run.Succeeded, ""
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Preview:
@@ -110,7 +113,7 @@ func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
-	case len(e.unread) > 0 && e.operation != run.Preview && !e.events.began && !isLocked(sign):
+	case len(e.unread) > 0 && !run.KindOf(e.operation).Previews && !e.events.began && !isLocked(sign):
 		return run.Locked, unreadMessage(e.unread)
 	case isLocked(sign):
 		return run.Locked, lockMessage(message) + lockAdvice(message, e.missing)

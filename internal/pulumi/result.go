@@ -46,7 +46,17 @@ func (s *session) result(end ending) run.Result {
 	if outcome == run.Succeeded {
 		result.Plain, result.Warnings = s.plain, s.warnings
 	}
-	result.Plan = s.plan()
+	switch {
+	case s.made != nil:
+		result.Plan = s.made
+	case s.run.WantsPlan:
+		result.Plan = s.plan()
+	case outcome == run.Succeeded && s.run.Operation == run.ProposeDestroy:
+		result.Plan = s.nothingToDestroy()
+	}
+	if outcome == run.PlanChanged && s.isFound() {
+		result.Backend = s.backend()
+	}
 	if !run.KindOf(s.run.Operation).ChangesState || s.checking {
 		// Nothing was changed, so nothing can be half done, and the outputs in the
 		// events are not those of the state.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -104,6 +105,10 @@ type session struct {
 	planKey []byte
 	// goals has what only the plan of Pulumi says of the last preview, nil if none was saved.
 	goals *goals
+	// planning is set during the preview of which the plan is made, and made is the plan, if it
+	// is to be returned.
+	planning bool
+	made     *plan.Plan
 	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared
@@ -120,7 +125,8 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 	defer stop(nil)
 	s.changing, s.state, s.stopCreating = true, nil, func() { stop(errPending) }
 	defer func() { s.changing, s.stopCreating = false, nil }()
-	last, err := s.withEvents(ctx, append(operation, "--yes", "--skip-preview")...)
+	last, err := s.withEvents(ctx, append(operation, s.consent()...)...)
+	s.endPreview(last)
 	s.pending = append(s.pending, s.events.leftCreates...)
 	if len(s.events.leftCreates) > 0 && err == nil {
 		err = errPending
@@ -152,13 +158,16 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	}
 	// The diagnostics of all calls are shown together, so that a secret of any counts.
 	s.events = &events{mask: s.mask, deferLog: s.deferred.add, preview: s.previews(), startsProgram: s.starting, secrets: s.events.secrets}
-	if s.run.WantsPlan {
+	if s.run.WantsPlan || s.planning {
 		s.events.planned = &plannedSteps{read: s.valueReader()}
 	}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, onProgress: s.reportProgress}
+	if s.changing && s.isHeld() {
+		s.previewFirst(c.events)
+	}
 	if s.changing {
 		c.events.onUnknownCreates, c.events.onBegun = s.reportUnknownCreates, func() { s.reportBegun(ctx) }
 		c.events.stopCreating = s.stopCreating

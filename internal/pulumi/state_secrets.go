@@ -80,8 +80,7 @@ func (s *session) showsValues() bool {
 // that reads it, which takes 0.3 s. The events of an update or a preview of the whole stack
 // have each resource of its state, before and after.
 func (s *session) isWithoutSecrets(last exit) bool {
-	ofAll := s.run.Operation == run.Update || s.run.Operation == run.Preview
-	return ofAll && len(s.run.Options.Targets) == 0 && last.code == 0 &&
+	return applies(s.run) && len(s.run.Options.Targets) == 0 && last.code == 0 &&
 		s.events.summary != nil && !s.events.missed && !s.events.secrets
 }
 

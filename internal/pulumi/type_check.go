@@ -46,8 +46,7 @@ func (s *session) typeCheckID(dependencies snapshot.ID) snapshot.ID {
 
 // noteTypeCheck remembers that the types of a program are right: it ran to its end.
 func (s *session) noteTypeCheck(outcome run.Outcome) {
-	runsProgram := s.run.Operation == run.Update || s.run.Operation == run.Preview
-	if s.typeCheck != nil && runsProgram && outcome == run.Succeeded {
+	if s.typeCheck != nil && applies(s.run) && outcome == run.Succeeded {
 		s.driver.Snapshots.SetPassed(*s.typeCheck)
 	}
 }

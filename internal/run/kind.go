@@ -142,6 +142,14 @@ func Kinds() []Kind {
 // KindOf returns the kind of a run that no request for a preview has started.
 func KindOf(operation Operation) Kind { return kindOf(operation, false) }
 
+// ProposalOf returns the operation that makes a plan of what this one would do.
+func ProposalOf(operation Operation) Operation {
+	if operation == Destroy {
+		return ProposeDestroy
+	}
+	return Propose
+}
+
 // KindOfRecord returns the kind of a recorded run.
 func KindOfRecord(record *v1.RunStatus) Kind {
 	return kindOf(record.Operation, record.PreviewRequest != "")

@@ -45,6 +45,9 @@ const (
 	// Cancelled is a run that was cancelled for any other cause, such as the shutdown of
 	// the controller.
 	Cancelled Outcome = "Cancelled"
+	// PlanChanged is a run that changed nothing because its plan is another one than the one
+	// that is approved. Result.Plan has it.
+	PlanChanged Outcome = "PlanChanged"
 	// InvalidSpec is a run that did nothing because the API server rejects its pod as
 	// invalid: spec.workspaceTemplate asks for something that does not exist.
 	InvalidSpec Outcome = "InvalidSpec"
@@ -114,6 +117,7 @@ func Effects() []Effect {
 		{AccountFailed, v1.ServiceAccountFailedReason, RetrySoon, CountedNever, true},
 		{TimedOut, "", RetryAtInterval, CountedAlways, true},
 		{Cancelled, v1.RunCancelledReason, RetryAtOnce, CountedAlways, false},
+		{PlanChanged, v1.ApprovalRequiredReason, RetryAtOnce, CountedNever, false},
 		{InvalidSpec, v1.InvalidSpecReason, RetryAfterEdit, CountedNever, true},
 		{PodFailed, v1.PodFailedReason, RetrySoon, CountedIfAny, true},
 	}

@@ -77,6 +77,11 @@ type Run struct {
 	// PlanKey is the secret key of the digests in a plan of what is not shown: with the same
 	// key, the same change is the same plan. Empty is a random one.
 	PlanKey string `json:",omitempty"`
+	// PlanInputs is the digest of the inputs, which is part of the plan.
+	PlanInputs string `json:",omitempty"`
+	// Approved is the digest of the plan that an Update or a Destroy is held to: unless its own
+	// plan has the same, it ends as PlanChanged and changes nothing. Empty is no plan.
+	Approved string `json:",omitempty"`
 	// Outputs to return in plain text, from ReadOutputs or from an Update that succeeds.
 	// Nil is none.
 	Outputs *WantedOutputs

@@ -18,6 +18,12 @@ type Published struct {
 	Inventory     *v1.InventoryStatus
 	RunLog        *v1.RunLogStatus
 	Preview       *v1.PreviewStatus
+	Plan          PlanDetails
+}
+
+// PlanDetails is where the whole plan of a run is, and what is different from the one before.
+type PlanDetails struct {
+	ConfigMap, ContentDigest, Difference string
 }
 
 // Absorb absorbs the result of the recorded run into the status, with what was published of
@@ -25,7 +31,9 @@ type Published struct {
 func Absorb(stack *v1.Stack, result *run.Result, beside Published) {
 	stack.Status.OutputsSecret, stack.Status.Inventory = beside.OutputsSecret, beside.Inventory
 	stack.Status.RunLog, stack.Status.Preview = beside.RunLog, beside.Preview
+	record := stack.Status.Run
 	AbsorbResult(stack, result)
+	recordDetails(stack, record, beside.Plan)
 }
 
 // AbsorbResult absorbs what the status itself says of a result, and drops the record.
@@ -49,11 +57,16 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 		absorbRecovery(stack, record, result)
 		return
 	}
+	resetFailuresOnChange(stack, record)
+	if IsProposal(record, result) {
+		addHistory(stack, record, result, v1.ProposedStatus)
+		absorbProposal(stack, record, result)
+		return
+	}
 	reason := result.Outcome.Reason(kind)
 	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
 		reason = v1.CancelRequestedReason
 	}
-	resetFailuresOnChange(stack, record)
 	addHistory(stack, record, result, reason)
 	if result.Outcome == run.Succeeded {
 		absorbSuccess(stack, record, result)
@@ -83,9 +96,15 @@ func markRunFailed(stack *v1.Stack, reason, message string) {
 	MarkFailed(stack, reason, message)
 }
 
-// ClassifyArtifactGone returns the result of a run whose artifact was gone, either as a failure or as a
-// run that came too late.
-func ClassifyArtifactGone(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
+// Classify returns the result of a run whose artifact was gone, either as a failure or as a
+// run that came too late, and one that should have a plan and has none as a failure. Any
+// other stays as it is.
+func Classify(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
+	if IsProposal(record, result) && result.Plan == nil {
+		classified := *result
+		classified.Outcome, classified.Message = run.Failed, "the run has reported no plan of what it would do"
+		return &classified
+	}
 	if result.Outcome != run.ArtifactGone || !run.KindOfRecord(record).Reconciles {
 		return result
 	}
@@ -124,7 +143,7 @@ func resetFailuresOnChange(stack *v1.Stack, record *v1.RunStatus) {
 // before it knew the project would prove that no run ever got as far as Pulumi
 // (NeverRan).
 func attemptedDigest(record *v1.RunStatus) string {
-	if record.Operation == v1.OperationDestroy {
+	if planned(record) == v1.OperationDestroy {
 		return ""
 	}
 	return record.Digest
@@ -179,6 +198,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	setLastRun(stack, record, v1.UpdateSucceeded, "", message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
+	recordApplied(stack, record)
 	stack.Status.RefreshPending = false // while it is set, every run refreshes
 	if record.Operation == v1.OperationDestroy {
 		MarkWaiting(stack, "Destroyed the stack; releasing the Stack")

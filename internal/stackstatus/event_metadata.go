@@ -20,6 +20,7 @@ import (
 const (
 	stackKey     = "stack"
 	permalinkKey = "permalink"
+	planKey      = "plan"
 )
 
 // Metadata returns the metadata of an event for notification-controller, which drops
@@ -43,6 +44,7 @@ func Metadata(stack *v1.Stack, e Event) map[string]string {
 	set(eventv1.MetaTokenKey, eventToken(stack, e))
 	set(stackKey, stack.Spec.Stack)
 	set(permalinkKey, e.Permalink)
+	set(planKey, e.Plan)
 	if e.CommitStatus {
 		set(eventv1.MetaCommitStatusKey, eventv1.MetaCommitStatusUpdateValue)
 	}

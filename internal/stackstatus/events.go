@@ -20,9 +20,19 @@ import (
 
 // EndEvent describes how a run ended.
 func EndEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) Event {
+	if IsProposal(&record, result) {
+		return proposalEvent(stack, record, result)
+	}
 	last := stack.Status.CancelledRun
 	if last == nil || last.ID != record.ID {
-		return runEvent(record, result)
+		e := runEvent(record, result)
+		if p := stack.Status.Plan; p != nil && p.Digest == record.Approved {
+			e.Plan = p.Digest
+			if result.Outcome == run.Succeeded {
+				e.Message += approvedText(p)
+			}
+		}
+		return e
 	}
 	// A warning, to git forges as well: the revision is not applied.
 	took := result.EndedAt.Sub(result.StartedAt).Round(100 * time.Millisecond)
@@ -54,6 +64,8 @@ type Event struct {
 	// permalink and changes are those of a run.
 	Permalink string
 	Changes   run.Changes
+	// Plan is the digest of the plan that is proposed, or was applied.
+	Plan string
 	// commitStatus is for git forges, and for Providers that pass on every event.
 	CommitStatus bool
 }

@@ -37,7 +37,7 @@ func TestAPreviewOnRequestWhoseArtifactIsGoneSaysOnlyThat(t *testing.T) {
 	stack := stackWithRun(v1.OperationPreview)
 	stack.Status.Run.PreviewRequest = "now"
 	gone := result(run.ArtifactGone, "it is gone (404)")
-	NewWithT(t).Expect(ClassifyArtifactGone(stack, stack.Status.Run, gone).Message).To(Equal("it is gone (404)"), "no run of it is next")
+	NewWithT(t).Expect(Classify(stack, stack.Status.Run, gone).Message).To(Equal("it is gone (404)"), "no run of it is next")
 }
 
 func TestTheNamesOfForgottenCreationsAreBounded(t *testing.T) {

@@ -13,7 +13,11 @@ import (
 // addHistory adds the end of a run to the history.
 func addHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result, reason string) {
 	took := result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond)
-	stack.Status.History.Upsert(historyDigest(record), result.EndedAt, took, reason, historyMetadata(record, result))
+	metadata := historyMetadata(record, result)
+	if p := stack.Status.Plan; p != nil && p.Digest == record.Approved && p.ApprovedBy != "" {
+		metadata["approvedBy"] = p.ApprovedBy
+	}
+	stack.Status.History.Upsert(historyDigest(record), result.EndedAt, took, reason, metadata)
 }
 
 // addInterruptedHistory adds a run whose end nobody saw to the history. Its duration is unknown, but
@@ -50,6 +54,9 @@ func historyMetadata(record *v1.RunStatus, result *run.Result) map[string]string
 		metadata["changes"] = list(previewCounted(result.Changes))
 	default:
 		metadata["changes"] = changesText(result.Changes)
+	}
+	if record.Approved != "" {
+		metadata["plan"] = record.Approved
 	}
 	if record.Revision != "" {
 		metadata["revision"] = record.Revision

@@ -96,6 +96,9 @@ func MarkSuspended(stack *v1.Stack) {
 		return
 	}
 	deleteCondition(stack, meta.ReconcilingCondition)
+	if reasonOf(stack, meta.ReadyCondition) == v1.ApprovalRequiredReason {
+		return // it still waits for that, and for being resumed
+	}
 	markReady(stack, metav1.ConditionUnknown, meta.SuspendedReason, "Suspended before its first run")
 }
 

@@ -41,6 +41,7 @@ func Observation(stack *v1.Stack, now time.Time) decide.Observation {
 		Interrupted:         len(stack.Status.Interrupted) > 0,
 		UnknownCreates:      stack.Status.UnknownCreates,
 		ClearPendingCreates: stack.Spec.PendingCreates == v1.PendingCreatesClear,
+		Approval:            observeApproval(stack),
 		Last:                observeLastRun(stack),
 		Cancelled:           cancelledRun(stack),
 		Failures:            stack.Status.Failures,

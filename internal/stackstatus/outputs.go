@@ -162,6 +162,10 @@ func markApplied(stack *v1.Stack, revision, originRevision string) {
 // absorbOutputs sets the conditions after a run that has read outputs. That run changed
 // nothing, and does not count as the last update.
 func absorbOutputs(stack *v1.Stack, record *v1.RunStatus) {
+	if p := waitingPlan(stack); p != nil {
+		MarkAwaitingApproval(stack, v1.ApprovalRequiredReason, awaitingText(stack, p))
+		return
+	}
 	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
 	markEnded(stack, record, "Read the outputs of revision "+revision, func() { markApplied(stack, revision, origin) })
 }

@@ -43,6 +43,7 @@ func RecordRun(stack *v1.Stack, record v1.RunStatus) {
 		info.UpdatedElsewhere = true
 		stack.Status.ProjectInfo = info
 	}
+	recordApproval(stack, &record)
 	stack.Status.CurrentUpdate = nil // the operator's update: the operator will not see how it ends
 	clearCancelled(stack, record.Operation)
 	if kind.RunsInputs {

@@ -20,7 +20,7 @@ import (
 // leftOut are the fields of a result that may be missing in a status that the API server
 // refused with them: a person can do without them, or finds them in the state.
 var leftOut = []string{
-	"Warnings", "Outputs", "Plain", "LeftOut", "OutputsMissed", "Inventory", "Plan", "Log", "Permalink",
+	"Warnings", "Outputs", "Plain", "LeftOut", "OutputsMissed", "Inventory", "Log", "Permalink",
 }
 
 func TestARefusedResultKeepsAllThatLaterRunsNeed(t *testing.T) {

@@ -5,12 +5,14 @@ package stackstatus
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -28,6 +30,9 @@ var (
 	preview   = kindOfRun{"preview", v1.OperationPreview, false}
 	reading   = kindOfRun{"outputs", v1.OperationOutputs, false}
 	onRequest = kindOfRun{"preview on request", v1.OperationPreview, true}
+
+	propose        = kindOfRun{"propose", v1.OperationPropose, false}
+	proposeDestroy = kindOfRun{"propose the destroy", v1.OperationProposeDestroy, false}
 )
 
 // statusBefore makes a Stack, from which runs of these kinds may start.
@@ -51,7 +56,8 @@ func statusesBefore() []statusBefore {
 	}
 	runs, deletion := []kindOfRun{update, preview, reading, onRequest}, []kindOfRun{destroy, recovery, update}
 	inSync, interrupted := ended(update, run.Succeeded), lost(update)
-	failed := ended(update, run.Failed)
+	failed, proposed := ended(update, run.Failed), ended(propose, run.Succeeded)
+	always := require(v1.ApprovalAlways)
 	return []statusBefore{
 		{"never ran", runs, of()},
 		{"in sync", append(runs, recovery), of(inSync)},
@@ -79,6 +85,19 @@ func statusesBefore() []statusBefore {
 		{"deleted, destroy interrupted", deletion, of(inSync, deleted, lost(destroy))},
 		{"deleted, applied by the operator", deletion, of(byOperator, deleted)},
 		{"deleted, interrupted and to be kept", deletion, of(inSync, interrupted, deleted, func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })},
+		{"needs approvals", []kindOfRun{propose}, of(inSync, always)},
+		{"needs approvals, never ran", []kindOfRun{propose}, of(always)},
+		{"waits for an approval", []kindOfRun{propose, reading, recovery}, of(inSync, always, proposed)},
+		{"waits, another plan is approved", []kindOfRun{propose}, of(inSync, always, proposed, annotate(v1.ApproveAnnotation, "sha256:"+strings.Repeat("0", 64)))},
+		{"approved", []kindOfRun{update, propose}, of(inSync, always, proposed, approve)},
+		{"approved, failed", []kindOfRun{update}, of(inSync, always, proposed, approve, ended(update, run.Failed))},
+		{"rejected", []kindOfRun{propose}, of(inSync, always, proposed, reject)},
+		{"waits, and needs no approvals any more", []kindOfRun{update}, of(inSync, always, proposed, require(v1.ApprovalNever))},
+		{"needs approvals of what is destructive", []kindOfRun{propose}, of(inSync, require(v1.ApprovalDestructive))},
+		{"proposed, needs no approval", []kindOfRun{update}, of(inSync, require(v1.ApprovalDestructive), proposed)},
+		{"applied what was approved", []kindOfRun{propose}, of(inSync, always, proposed, approve, ended(update, run.Succeeded))},
+		{"deleted, needs approvals", []kindOfRun{proposeDestroy}, of(inSync, always, deleted)},
+		{"deleted, approved", []kindOfRun{destroy, proposeDestroy}, of(inSync, always, deleted, ended(proposeDestroy, run.Succeeded), approve)},
 	}
 }
 
@@ -93,6 +112,25 @@ func ended(kind kindOfRun, outcome run.Outcome) func(*v1.Stack) {
 	}
 }
 
+func require(what v1.ApprovalRequirement) func(*v1.Stack) {
+	return func(s *v1.Stack) { s.Spec.Approval = &v1.Approval{Require: what} }
+}
+
+func annotate(name, value string) func(*v1.Stack) {
+	return func(s *v1.Stack) { metav1.SetMetaDataAnnotation(&s.ObjectMeta, name, value) }
+}
+
+func approve(s *v1.Stack) {
+	annotate(v1.ApproveAnnotation, s.Status.Plan.Digest)(s)
+	annotate(v1.ApprovedByAnnotation, "jane@example.com")(s)
+}
+
+func reject(s *v1.Stack) {
+	annotate(v1.RejectAnnotation, s.Status.Plan.Digest)(s)
+	annotate(v1.ApprovedByAnnotation, "jane@example.com")(s)
+	annotate(v1.RejectReasonAnnotation, "not on a Friday")(s)
+}
+
 func lost(kind kindOfRun) func(*v1.Stack) {
 	return func(s *v1.Stack) {
 		startRun(s, kind, "earlier", "sha256:inputs")
@@ -103,7 +141,7 @@ func lost(kind kindOfRun) func(*v1.Stack) {
 func missed(s *v1.Stack) {
 	startRun(s, update, "earlier", "sha256:new")
 	record := *s.Status.Run
-	AbsorbResult(s, ClassifyArtifactGone(s, &record, ofRun(run.ArtifactGone)))
+	AbsorbResult(s, Classify(s, &record, ofRun(run.ArtifactGone)))
 }
 
 func unknown(s *v1.Stack) {
@@ -151,18 +189,23 @@ type wayToEnd struct {
 	outcome run.Outcome
 	kinds   []v1.Operation
 	do      func(*v1.Stack) *Event
+	// only limits it to some of the Stacks with a run in flight. Nil is all.
+	only func(*v1.Stack) bool
 }
 
 func waysToEnd() []wayToEnd {
 	var ways []wayToEnd
 	add := func(name string, outcome run.Outcome, change func(*v1.Stack, *run.Result), kinds ...v1.Operation) {
-		ways = append(ways, wayToEnd{name, outcome, kinds, func(s *v1.Stack) *Event {
+		ways = append(ways, wayToEnd{name: name, outcome: outcome, kinds: kinds, do: func(s *v1.Stack) *Event {
 			result := ofRun(outcome)
 			change(s, result)
 			return absorbAll(s, result)
 		}})
 	}
 	for _, outcome := range run.Outcomes() {
+		if outcome == run.PlanChanged {
+			continue // only where there is a plan, below
+		}
 		add(string(outcome), outcome, func(*v1.Stack, *run.Result) {})
 	}
 	stopped := func(s *v1.Stack, _ *run.Result) { s.Status.Run.Cancel = v1.CancelGently }
@@ -186,20 +229,25 @@ func waysToEnd() []wayToEnd {
 	add("succeeded, edited meanwhile", run.Succeeded, func(s *v1.Stack, _ *run.Result) { s.Generation++ })
 	add("failed, edited meanwhile", run.Failed, func(s *v1.Stack, _ *run.Result) { s.Generation++ })
 	add("failed, edited and suspended meanwhile", run.Failed, func(s *v1.Stack, _ *run.Result) { s.Generation++; s.Spec.Suspend = true })
+	add("found another plan", run.PlanChanged, func(_ *v1.Stack, r *run.Result) {
+		r.Changes, r.Message, r.Plan = run.Changes{}, "", planMade()
+		r.Plan.State = "sha256:other"
+	}, v1.OperationUpdate, v1.OperationDestroy)
+	ways[len(ways)-1].only = func(s *v1.Stack) bool { return s.Status.Run.Approved != "" }
 	return append(ways,
-		wayToEnd{"lost", "", nil, func(s *v1.Stack) *Event {
+		wayToEnd{name: "lost", do: func(s *v1.Stack) *Event {
 			MarkInterrupted(s, "The controller is gone", started.Add(15*time.Second))
 			return nil
 		}},
-		wayToEnd{"lost, to be stopped", "", nil, func(s *v1.Stack) *Event {
+		wayToEnd{name: "lost, to be stopped", do: func(s *v1.Stack) *Event {
 			s.Status.Run.Cancel = v1.CancelNow
 			MarkInterrupted(s, "The controller is gone", started.Add(15*time.Second))
 			return nil
 		}},
-		wayToEnd{"withdrawn", "", nil, func(s *v1.Stack) *Event { DropRecord(s); return nil }},
-		wayToEnd{"left at shutdown", "", nil, func(s *v1.Stack) *Event { MarkLeftInFlight(s); return nil }},
-		wayToEnd{"held elsewhere", "", nil, func(s *v1.Stack) *Event { MarkHeldElsewhere(s, HeldText(s)); return nil }},
-		wayToEnd{"in progress", "", nil, func(s *v1.Stack) *Event {
+		wayToEnd{name: "withdrawn", do: func(s *v1.Stack) *Event { DropRecord(s); return nil }},
+		wayToEnd{name: "left at shutdown", do: func(s *v1.Stack) *Event { MarkLeftInFlight(s); return nil }},
+		wayToEnd{name: "held elsewhere", do: func(s *v1.Stack) *Event { MarkHeldElsewhere(s, HeldText(s)); return nil }},
+		wayToEnd{name: "in progress", do: func(s *v1.Stack) *Event {
 			MarkProgress(s, run.Progress{Done: run.Changes{Created: 1}, InFlight: 2}, started.Add(15*time.Second))
 			return nil
 		}},
@@ -212,6 +260,9 @@ func ofRun(outcome run.Outcome) *run.Result {
 		Outcome: outcome, Changes: run.Changes{Created: 2, Same: 1}, Project: run.Project{Name: "app", Runtime: "yaml"}, Backend: "file:///state",
 		Outputs: map[string]json.RawMessage{"url": json.RawMessage(`"http://example.com"`)}, StartedAt: started, EndedAt: started.Add(14 * time.Second),
 	}
+	if outcome == run.Succeeded {
+		result.Plan = planMade()
+	}
 	if outcome != run.Succeeded {
 		result.Message, result.Outputs = "boom", nil
 	}
@@ -221,10 +272,15 @@ func ofRun(outcome run.Outcome) *run.Result {
 	return result
 }
 
+// planMade is a plan that deletes nothing.
+func planMade() *plan.Plan {
+	return &plan.Plan{Steps: []plan.Step{{Op: plan.OpCreate, URN: "urn:a"}, {Op: plan.OpUpdate, URN: "urn:b"}}, State: "sha256:state"}
+}
+
 // absorbAll absorbs a result as the reconciler does, and returns the event, if there is one.
 func absorbAll(s *v1.Stack, result *run.Result) *Event {
 	record := *s.Status.Run
-	result = ClassifyArtifactGone(s, &record, result)
+	result = Classify(s, &record, result)
 	Absorb(s, result, Published{OutputsSecret: OutputsUnwritten(s, &record, result), Preview: PreviewAfter(s, &record, result)})
 	if !run.KindOfRecord(&record).Reconciles {
 		return nil

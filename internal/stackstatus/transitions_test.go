@@ -90,7 +90,7 @@ func (t *transitionTable) reasons() {
 	t.WriteString("\n## reasons\n\n")
 	for _, outcome := range run.Outcomes() {
 		fmt.Fprintf(t, "%s:", outcome)
-		for _, operation := range []v1.Operation{v1.OperationUpdate, v1.OperationDestroy, v1.OperationRecover, v1.OperationPreview, v1.OperationOutputs} {
+		for _, operation := range []v1.Operation{v1.OperationUpdate, v1.OperationDestroy, v1.OperationRecover, v1.OperationPreview, v1.OperationOutputs, v1.OperationPropose, v1.OperationProposeDestroy} {
 			fmt.Fprintf(t, " %s=%s", operation, outcome.Reason(run.KindOf(operation)))
 		}
 		t.WriteString("\n")
@@ -113,6 +113,9 @@ func (t *transitionTable) add(before statusBefore, kind kindOfRun) {
 			continue
 		}
 		running := start()
+		if end.only != nil && !end.only(running) {
+			continue
+		}
 		stack := running.DeepCopy()
 		event := end.do(stack)
 		reason := end.outcome.Reason(run.KindOf(kind.operation))
@@ -144,6 +147,9 @@ func startRun(stack *v1.Stack, kind kindOfRun, id, digest string) {
 		record.PreviewRequest = "please"
 	} else {
 		AcknowledgeRequests(stack)
+	}
+	if seen := observeApproval(stack); seen.Required && run.KindOf(kind.operation).ChangesResources && seen.Plan != nil {
+		record.Approved = seen.Plan.Digest // decide would start no other
 	}
 	RecordRun(stack, record)
 }

@@ -1,0 +1,206 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
+)
+
+// propose is the proposal of an update to the program.
+func (l *lab) propose(program string) run.Run {
+	r := l.update(program)
+	r.Operation, r.PlanInputs, r.PlanKey = run.Propose, "sha256:inputs", "key"
+	return r
+}
+
+// proposed does the proposal, and returns the plan.
+func (l *lab) proposed(r run.Run) *plan.Plan {
+	l.Helper()
+	result := l.do(l.Context(), r)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Plan).NotTo(BeNil())
+	return result.Plan
+}
+
+// approved is what was proposed, held to a plan of it.
+func approved(r run.Run, p *plan.Plan) run.Run {
+	r.Approved = p.Digest()
+	if r.Operation = run.Update; p.Destroy {
+		r.Operation = run.Destroy
+	}
+	return r
+}
+
+func TestAnUpdateIsHeldToItsPlan(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	program := l.thing("value: one", "value: \"${a.id}\"")
+	first := l.proposed(l.propose(program))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "stack export", "version", "preview"}))
+	l.Expect(l.things()).To(BeZero(), "nothing is made")
+	l.Expect(l.locks()).To(BeEmpty())
+	l.Expect(first.Versions).To(HaveKeyWithValue("pulumi", MatchRegexp(`^v3\.`)))
+	l.Expect(l.proposed(l.propose(program)).Digest()).To(Equal(first.Digest()), "the same change is the same plan")
+
+	_ = l.newCalls()
+	result := l.do(t.Context(), approved(l.propose(program), first))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "version", "preview", "up"}))
+	l.Expect(result.Changes).To(Equal(run.Changes{Created: 3}), "what the preview reports is not counted too")
+	l.Expect(result.Inventory.Resources).To(HaveLen(3))
+	l.Expect(l.things()).To(Equal(2))
+
+	result = l.do(t.Context(), approved(l.propose(program), first))
+	l.Expect(result.Outcome).To(Equal(run.PlanChanged), result.Message)
+	l.Expect(result.Backend).NotTo(BeEmpty())
+	l.Expect(result.Plan.IsEmpty()).To(BeTrue())
+	result = l.do(t.Context(), approved(l.propose(program), result.Plan))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), "an update without changes: %s", result.Message)
+	l.Expect(result.Changes).To(Equal(run.Changes{Same: 3}))
+}
+
+// Either exactly what was approved is done, or nothing.
+func TestNothingButTheApprovedPlanIsApplied(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// outputs are those of the program.
+		outputs string
+		// change happens after the approval, and edit changes the run in both.
+		change func(l *lab, r *run.Run)
+		edit   func(r *run.Run)
+		// applied says that the plan is the same all the same.
+		applied bool
+		variant bool
+	}{
+		"nothing": {change: func(*lab, *run.Run) {}, applied: true},
+		"the program gives another value": {change: func(_ *lab, r *run.Run) {
+			r.Program.YAML = []byte(strings.Replace(string(r.Program.YAML), "two", "evil", 1))
+		}},
+		"the program has one more resource": {variant: true, change: func(l *lab, r *run.Run) {
+			r.Program.YAML = []byte(l.thing("value: two", "value: one", "value: more"))
+		}},
+		"the program has another output": {outputs: "outputs: {o: \"${a.value}\"}\n", change: func(_ *lab, r *run.Run) {
+			r.Program.YAML = []byte(strings.Replace(string(r.Program.YAML), "o:", "p:", 1))
+		}},
+		"an input": {variant: true, change: func(_ *lab, r *run.Run) { r.PlanInputs = "sha256:others" }},
+		"somebody updates the stack": {change: func(l *lab, _ *run.Run) {
+			l.Expect(l.do(l.Context(), l.update(l.thing("value: three", "value: one"))).Outcome).To(Equal(run.Succeeded))
+		}},
+		"somebody updates the stack without changes": {change: func(l *lab, _ *run.Run) {
+			l.Expect(l.do(l.Context(), l.update(l.thing("value: one", "value: one"))).Outcome).To(Equal(run.Succeeded))
+		}, applied: true},
+		"the resource drifts before an update that refreshes": {
+			edit:   func(r *run.Run) { r.Options.Refresh = true },
+			change: func(l *lab, _ *run.Run) { l.drift("a", "drifted") },
+		},
+		"nothing before an update that refreshes": {
+			variant: true, edit: func(r *run.Run) { r.Options.Refresh = true }, change: func(*lab, *run.Run) {}, applied: true,
+		},
+		"nothing with a target": {variant: true, edit: func(r *run.Run) { r.Options.Targets = []string{urnOf("a")} }, change: func(*lab, *run.Run) {}, applied: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.variant {
+				short.Skip(t)
+			}
+			t.Parallel()
+			l := newLab(t).withProvider()
+			l.given(l.thing("value: one", "value: one"))
+			proposal := l.propose(l.thing("value: two", "value: one") + test.outputs)
+			if test.edit != nil {
+				test.edit(&proposal)
+			}
+			made := l.proposed(proposal)
+			l.Expect(l.valueOf("a")).To(Equal("one"))
+
+			update := approved(proposal, made)
+			update.ID += "-update"
+			test.change(l, &update)
+			before := l.valueOf("a")
+			result := l.do(t.Context(), update)
+			if test.applied {
+				l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+				l.Expect(l.valueOf("a")).To(Equal("two"))
+				l.Expect(result.Changes.Updated).To(Equal(1))
+				return
+			}
+			l.Expect(result.Outcome).To(Equal(run.PlanChanged), result.Message)
+			l.Expect(result.Plan.Digest()).NotTo(Equal(made.Digest()))
+			l.Expect(result.Interrupted).To(BeFalse())
+			l.Expect(result.Changes).To(BeZero())
+			l.Expect(l.valueOf("a")).To(Equal(before))
+			l.Expect(l.things()).To(Equal(2))
+		})
+	}
+}
+
+func TestAReplacementIsDestructiveAndAppliedAsApproved(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	l.given(l.thing("value: one"))
+	proposal := l.propose(strings.Replace(l.thing("value: one"), "name: a\n", "name: z\n", 1))
+	made := l.proposed(proposal)
+	l.Expect(made.Destructive()).To(BeTrue())
+	update := approved(proposal, made)
+	update.ID += "-update"
+	result := l.do(t.Context(), update)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Changes.Replaced).To(Equal(1))
+}
+
+// A program that is not the same when it runs a second time has passed the comparison.
+func TestTheEngineIsHeldToThePlan(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	l.given(l.thing("value: one"))
+	proposal := l.propose(l.thing("value: two"))
+	update := approved(proposal, l.proposed(proposal))
+	update.ID += "-update"
+	// Before the update, the program becomes another one.
+	l.replacing("never up", "sed -i s/two/evil/ *.yaml")
+	result := l.do(t.Context(), update)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(ContainSubstring("violates plan"))
+	l.Expect(result.Changes).To(BeZero())
+	l.Expect(result.Interrupted).To(BeFalse())
+	l.Expect(result.Inventory).To(BeNil())
+	l.Expect(l.valueOf("a")).To(Equal("one"))
+	l.Expect(l.locks()).To(BeEmpty())
+}
+
+func TestADestroyIsHeldToItsPlan(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	l.given(l.thing("value: one", "secretValue: hunter2"))
+	proposal := func() run.Run {
+		r := l.destroy()
+		r.Operation, r.PlanInputs, r.PlanKey = run.ProposeDestroy, "sha256:inputs", "key"
+		return r
+	}
+	made := l.proposed(proposal())
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "stack export", "version", "destroy"}))
+	l.Expect(made.Destroy).To(BeTrue())
+	l.Expect(made.Counts().Delete).To(Equal(3))
+	l.Expect(l.things()).To(Equal(2))
+	l.Expect(l.proposed(proposal()).Digest()).To(Equal(made.Digest()))
+
+	l.Expect(l.do(t.Context(), l.update(l.thing("value: two", "secretValue: hunter2"))).Outcome).To(Equal(run.Succeeded))
+	result := l.do(t.Context(), approved(proposal(), made))
+	l.Expect(result.Outcome).To(Equal(run.PlanChanged), result.Message)
+	l.Expect(l.things()).To(Equal(2))
+
+	result = l.do(t.Context(), approved(proposal(), result.Plan))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.things()).To(BeZero())
+
+	nothing := l.proposed(proposal())
+	l.Expect(nothing.IsEmpty()).To(BeTrue(), "there is no stack")
+	l.Expect(l.do(t.Context(), approved(proposal(), nothing)).Outcome).To(Equal(run.Succeeded))
+}

@@ -1,0 +1,118 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// errPlanChanged ends a run before it changes anything. The result has the other plan.
+var errPlanChanged = &run.OutcomeError{Outcome: run.PlanChanged, Err: errors.New("what would be done is not what was approved")}
+
+// destroys reports whether the run destroys the stack, or proposes that.
+func (s *session) destroys() bool {
+	return s.run.Operation == run.Destroy || s.run.Operation == run.ProposeDestroy
+}
+
+// proposes reports whether the run ends with the plan.
+func (s *session) proposes() bool { return run.KindOf(s.run.Operation).Proposes }
+
+// holdToPlan makes the plan of an operation that is the given preview, for a run that needs
+// one, and reports whether the run may go on: it is approved to do just that.
+func (s *session) holdToPlan(ctx context.Context, preview ...string) (goesOn bool, last exit, err error) {
+	if !s.proposes() && s.run.Approved == "" {
+		return true, exit{}, nil
+	}
+	last, err = s.makePlan(ctx, preview)
+	if err != nil || last.code != 0 || s.proposes() {
+		s.checking = err != nil || last.code != 0
+		return false, last, err
+	}
+	if s.made.Digest() != s.run.Approved {
+		s.checking = true
+		return false, last, errPlanChanged
+	}
+	s.made = nil // it is what the caller has
+	return true, last, nil
+}
+
+// makePlan makes the plan. The state comes first: one that changes while the plan is made
+// then has another digest the next time. It is not locked meanwhile, as a preview needs no lock.
+func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) {
+	before, last, err := s.export(ctx)
+	if err != nil || last.code != 0 {
+		return last, err
+	}
+	state, err := stateDigest(s.dir.state())
+	if err != nil {
+		return last, err
+	}
+	// Values may have secrets of the state in them. What is masked is part of the plan, so that
+	// all that make it must know the same.
+	if !s.learned {
+		s.learnBefore(ctx, &before.contents)
+	}
+	if s.unread != nil {
+		return last, fmt.Errorf("the plan is not shown, because it may contain secrets of the state, which could not be read: %w", s.unread)
+	}
+	version, last, err := s.version(ctx)
+	if err != nil || last.code != 0 {
+		return last, err
+	}
+	s.say("making the plan of what would be done")
+	s.previewing, s.planning = true, true
+	defer func() { s.previewing, s.planning = false, false }()
+	if last, err = s.compiled(s.withEvents(ctx, preview...)); err != nil || last.code != 0 {
+		return last, err
+	}
+	if s.events.summary == nil || s.events.changes().Unknown {
+		return last, errors.New(incompleteEvents)
+	}
+	made := s.plan()
+	made.Destroy, made.Inputs, made.State = s.destroys(), s.run.PlanInputs, state
+	made.Versions = s.events.plugins.versions()
+	made.Versions["pulumi"] = version
+	s.made = made
+	return last, nil
+}
+
+// nothingToDestroy is the plan of the destroy of a stack that does not exist.
+func (s *session) nothingToDestroy() *plan.Plan {
+	return &plan.Plan{Destroy: true, Inputs: s.run.PlanInputs}
+}
+
+// version returns the version of Pulumi.
+func (s *session) version(ctx context.Context) (string, exit, error) {
+	last, err := s.call(ctx, command{args: []string{"version"}})
+	return strings.TrimSpace(last.stdout.Text), last, err
+}
+
+// savePlan are the flags with which a preview saves a plan of Pulumi, for the update of the same
+// run to be held to.
+func (s *session) savePlan() []string {
+	if s.run.Operation != run.Update || s.run.Approved == "" {
+		return nil
+	}
+	return []string{"--save-plan=" + s.dir.plan()}
+}
+
+// consent are the flags of an operation that is not asked about: with a plan, Pulumi previews it
+// once more, under its lock, and changes nothing unless that is as planned.
+func (s *session) consent() []string {
+	if s.isHeld() {
+		return []string{"--yes", "--plan=" + s.dir.plan()}
+	}
+	return []string{"--yes", "--skip-preview"}
+}
+
+// isHeld reports whether the engine is held to a plan that was saved before.
+func (s *session) isHeld() bool {
+	return len(s.savePlan()) > 0 && exists(s.dir.plan())
+}

@@ -1,0 +1,293 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+const (
+	// maxApprover and maxReason bound what annotations say, in bytes.
+	maxApprover = 256
+	maxReason   = 1024
+)
+
+// requirement returns which changes of the Stack need an approval.
+func requirement(stack *v1.Stack) v1.ApprovalRequirement {
+	if stack.Spec.Approval == nil {
+		return v1.ApprovalNever
+	}
+	return cmp.Or(stack.Spec.Approval.Require, v1.ApprovalNever)
+}
+
+// openPlan returns the plan that is neither applied nor replaced, nil if there is none.
+func openPlan(stack *v1.Stack) *v1.PlanStatus {
+	if p := stack.Status.Plan; p != nil && p.State != v1.PlanApplied {
+		return p
+	}
+	return nil
+}
+
+// observeApproval returns what is decided on of approvals.
+func observeApproval(stack *v1.Stack) decide.Approval {
+	seen := decide.Approval{Required: requirement(stack) != v1.ApprovalNever}
+	p := openPlan(stack)
+	if p == nil {
+		return seen
+	}
+	by, approved := approval(stack, p)
+	seen.Plan = &decide.Plan{
+		Operation: p.Operation, Digest: p.Digest, Approved: approved, NeedsNobody: approved && by.nobody,
+		Rejected: stack.Annotations[v1.RejectAnnotation] == p.Digest, Message: awaitingText(stack, p),
+	}
+	if seen.Plan.Rejected {
+		seen.Plan.Message = rejectedText(stack, p)
+	}
+	return seen
+}
+
+// approver is who has approved a plan, or why nobody has to.
+type approver struct {
+	name   string
+	nobody bool
+}
+
+// approval returns who has approved the plan, false if nobody has and someone has to.
+func approval(stack *v1.Stack, p *v1.PlanStatus) (approver, bool) {
+	switch required := requirement(stack); {
+	case p.NoChanges:
+		return approver{"nothing changes", true}, true
+	case required == v1.ApprovalDestructive && !p.Destructive:
+		return approver{"nothing is deleted or replaced", true}, true
+	case p.Digest == stack.Annotations[v1.ApproveAnnotation]:
+		return approver{name: annotatedBy(stack, v1.ApproveAnnotation)}, true
+	case stack.Spec.Approval != nil && p.Digest == stack.Spec.Approval.Approved:
+		return approver{name: "spec.approval.approved"}, true
+	}
+	return approver{}, false
+}
+
+// annotatedBy returns who says to have set the annotation, or names the annotation.
+func annotatedBy(stack *v1.Stack, annotation string) string {
+	return bounded.Line(cmp.Or(stack.Annotations[v1.ApprovedByAnnotation], "the annotation "+annotation), maxApprover)
+}
+
+// digestForm is the form of a digest. Anything else is not repeated: whoever mistakes one
+// field for another may have put a secret there.
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// uncounted says why an approval that was given does not count for the plan, "" if none was.
+func uncounted(stack *v1.Stack, p *v1.PlanStatus) string {
+	given := []struct{ field, digest string }{{"the annotation " + v1.ApproveAnnotation, stack.Annotations[v1.ApproveAnnotation]}}
+	if stack.Spec.Approval != nil {
+		given = append(given, struct{ field, digest string }{"spec.approval.approved", stack.Spec.Approval.Approved})
+	}
+	for _, is := range given {
+		switch {
+		case is.digest == "" || is.digest == p.Digest:
+		case digestForm.MatchString(is.digest):
+			return fmt.Sprintf("%s approves another plan, %s", is.field, is.digest)
+		default:
+			return is.field + " is not the digest of a plan"
+		}
+	}
+	return ""
+}
+
+// awaitingText says what waits for an approval, and how to give it.
+func awaitingText(stack *v1.Stack, p *v1.PlanStatus) string {
+	text := fmt.Sprintf("%s waits for an approval of plan %s, for example with flux pulumi approve stack %s -n %s",
+		proposalText(p), p.Digest, stack.Name, stack.Namespace)
+	if why := uncounted(stack, p); why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// proposalText describes the plan.
+func proposalText(p *v1.PlanStatus) string {
+	what := "The update"
+	switch {
+	case p.Operation == v1.OperationDestroy:
+		what = "The destroy of the stack"
+	case p.Revision != "":
+		what += " to revision " + p.Revision
+	}
+	c := p.ResourceChanges
+	c.Same = 0
+	if c == (v1.ResourceChanges{}) {
+		return fmt.Sprintf("%s (%s)", what, whether(p.NoChanges, "no changes", "only outputs change"))
+	}
+	return fmt.Sprintf("%s (%s)", what, list(previewCounted(changesOf(c))))
+}
+
+func whether(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// rejectedText says who has rejected the plan, and why.
+func rejectedText(stack *v1.Stack, p *v1.PlanStatus) string {
+	text := fmt.Sprintf("%s was rejected by %s", proposalText(p), annotatedBy(stack, v1.RejectAnnotation))
+	if reason := rejectReason(stack); reason != "" {
+		text += ": " + reason
+	}
+	return text
+}
+
+func rejectReason(stack *v1.Stack) string {
+	return bounded.Text(stack.Annotations[v1.RejectReasonAnnotation], maxReason)
+}
+
+// MarkAwaitingApproval marks a Stack whose plan waits. Its reason of Reconciling keeps clients
+// waiting: nothing has failed.
+func MarkAwaitingApproval(stack *v1.Stack, reason, message string) {
+	MarkFetching(stack, reason, message)
+	if p := openPlan(stack); p != nil {
+		p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanProposed, nil, "", uncounted(stack, p)
+	}
+}
+
+// MarkRejected marks a Stack whose plan was rejected.
+func MarkRejected(stack *v1.Stack, reason, message string) {
+	MarkStalled(stack, reason, message)
+	if p := openPlan(stack); p != nil {
+		p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanRejected, nil, annotatedBy(stack, v1.RejectAnnotation), rejectReason(stack)
+	}
+}
+
+// recordApproval records that the run applies the plan, and who has approved that. Without an
+// approval, whatever was proposed no longer counts.
+func recordApproval(stack *v1.Stack, record *v1.RunStatus) {
+	p := openPlan(stack)
+	switch {
+	case p == nil || !run.KindOfRecord(record).ChangesResources:
+	case record.Approved != p.Digest:
+		stack.Status.Plan = nil
+	default:
+		by, _ := approval(stack, p)
+		p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanApproved, record.StartedAt.DeepCopy(), by.name, ""
+		if by.nobody {
+			p.ApprovedBy, p.Message = "", "No approval is needed: "+by.name
+		}
+	}
+}
+
+// IsProposal reports whether what the run has left is a proposal.
+func IsProposal(record *v1.RunStatus, result *run.Result) bool {
+	kind := run.KindOfRecord(record)
+	return (kind.ChangesResources && result.Outcome == run.PlanChanged) || (kind.Proposes && result.Outcome == run.Succeeded)
+}
+
+// absorbProposal records what is proposed. A run that has found another plan than the approved
+// one ends as the proposal of that.
+func absorbProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	recordPlan(stack, record, result)
+	proposal := *record
+	if !run.KindOfRecord(record).Proposes {
+		proposal.Operation = run.ProposalOf(record.Operation)
+	}
+	p := stack.Status.Plan
+	by, approved := approval(stack, p)
+	if proposal.Operation == record.Operation || !by.nobody {
+		stack.Status.Failures = 0
+	} else {
+		stack.Status.Failures++ // nobody is waited for, and yet it was not applied
+	}
+	text := proposalText(p)
+	setLastRun(stack, &proposal, v1.UpdateSucceeded, "", text, result.EndedAt)
+	stack.Status.LastUpdate.Permalink = result.Permalink
+	markEnded(stack, record, "Proposed: "+text, func() {
+		if approved {
+			MarkWaiting(stack, text+" is next")
+			return
+		}
+		MarkAwaitingApproval(stack, v1.ApprovalRequiredReason, awaitingText(stack, p))
+	})
+}
+
+// recordPlan records the plan. If it is the one that is proposed already, it is only current
+// again.
+func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	made, operation := result.Plan, planned(record)
+	digest := made.Digest()
+	if same := openPlan(stack); same != nil && same.Digest == digest && same.Operation == operation {
+		same.Revision, same.OriginRevision, same.Unbound = record.Revision, record.OriginRevision, made.Unbound
+		same.CheckedAt = &metav1.Time{Time: result.EndedAt}
+		return
+	}
+	stack.Status.Plan = &v1.PlanStatus{
+		Digest: digest, Operation: operation, State: v1.PlanProposed, Run: record.ID,
+		Revision: record.Revision, OriginRevision: record.OriginRevision, ProposedAt: metav1.Time{Time: result.EndedAt},
+		Unbound: made.Unbound, Destructive: made.Destructive(), NoChanges: made.IsEmpty(),
+		ResourceChanges: plannedChanges(made, result.Changes),
+	}
+}
+
+// recordDetails records where the plan of the run is as a whole.
+func recordDetails(stack *v1.Stack, record *v1.RunStatus, details PlanDetails) {
+	p := stack.Status.Plan
+	if p == nil || details == (PlanDetails{}) {
+		return
+	}
+	p.ConfigMap, p.ContentDigest = details.ConfigMap, details.ContentDigest
+	if p.Run == record.ID {
+		p.Difference = details.Difference
+	}
+}
+
+// planned returns the operation that the run has made a plan of.
+func planned(record *v1.RunStatus) v1.Operation {
+	if record.Operation == v1.OperationDestroy || record.Operation == v1.OperationProposeDestroy {
+		return v1.OperationDestroy
+	}
+	return v1.OperationUpdate
+}
+
+// waitingPlan returns the plan that waits for an approval, nil if there is none.
+func waitingPlan(stack *v1.Stack) *v1.PlanStatus {
+	p := openPlan(stack)
+	if p == nil || requirement(stack) == v1.ApprovalNever {
+		return nil
+	}
+	if _, approved := approval(stack, p); approved {
+		return nil
+	}
+	return p
+}
+
+// changesOf is the inverse of Changes.
+func changesOf(c v1.ResourceChanges) run.Changes {
+	return run.Changes{
+		Created: int(c.Created), Updated: int(c.Updated), Deleted: int(c.Deleted), Replaced: int(c.Replaced),
+		Retained: int(c.Retained), Same: int(c.Same),
+	}
+}
+
+func plannedChanges(made *plan.Plan, seen run.Changes) v1.ResourceChanges {
+	counts := made.Counts()
+	return v1.ResourceChanges{
+		Created: int32(counts.Create + counts.Import), Updated: int32(counts.Update), Deleted: int32(counts.Delete),
+		Replaced: int32(counts.Replace), Retained: int32(counts.Retain), Same: int32(seen.Same),
+	}
+}
+
+// recordApplied records that the approved plan was applied.
+func recordApplied(stack *v1.Stack, record *v1.RunStatus) {
+	if p := openPlan(stack); p != nil && p.Digest == record.Approved {
+		p.State = v1.PlanApplied
+	}
+}
