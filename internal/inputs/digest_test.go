@@ -131,6 +131,34 @@ func TestRunDigestChangesWithEveryField(t *testing.T) {
 	g.Expect(RunDigest(base)).To(Equal(RunDigest(base)))
 }
 
+// A commit that approves a plan makes another artifact of the program.
+func TestThePlanDigestChangesWithAllButTheProgram(t *testing.T) {
+	g := NewWithT(t)
+	base := RunInputs{ProgramDigest: "sha256:00", Dir: "infra", Stack: "dev", Backend: "s3://b", Inputs: "sha256:11"}
+	fields := reflect.TypeFor[RunInputs]()
+	for i := range fields.NumField() {
+		changed := base
+		reflect.ValueOf(&changed).Elem().Field(i).SetString("other")
+		same := fields.Field(i).Name == "ProgramDigest"
+		g.Expect(PlanDigest(changed) == PlanDigest(base)).To(Equal(same), fields.Field(i).Name)
+	}
+	// Changing this digest makes every approval void.
+	g.Expect(PlanDigest(base)).To(Equal("sha256:569cecd265819ee716621a0a974e63179e468a775c403fee8bab0ccf28d765d9"))
+	g.Expect(PlanKey(base)).NotTo(Equal(PlanDigest(base)))
+	others := base
+	others.Inputs = "sha256:22"
+	g.Expect(PlanKey(others)).NotTo(Equal(PlanKey(base)))
+}
+
+func TestAPlanIsTheSameForAStackThatOnlyPreviews(t *testing.T) {
+	g := NewWithT(t)
+	plan, err := PlanOptions(v1.StackSpec{Refresh: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	previewed, err := PlanOptions(v1.StackSpec{Refresh: true, Preview: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(previewed).To(Equal(plan))
+}
+
 // FuzzRunDigest: two runs have the same digest only if their inputs are the same.
 func FuzzRunDigest(f *testing.F) {
 	f.Add("a", "", "b", "c", "d", "e", "", "", "", "", "ab", "", "", "c", "d", "e", "", "", "", "")
