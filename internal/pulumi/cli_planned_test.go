@@ -155,6 +155,23 @@ func TestAReplacementIsDestructiveAndAppliedAsApproved(t *testing.T) {
 	l.Expect(result.Changes.Replaced).To(Equal(1))
 }
 
+// Pulumi's own plans fail such an update after it has done everything.
+func TestAnUpdateThatPulumiCannotBeHeldToIsOnlyCompared(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider().withStack()
+	proposal := l.propose(l.thing("value: one") + "outputs: {r: \"${a}\"}\n")
+	made := l.proposed(proposal)
+	l.Expect(made.Unbound).To(ContainSubstring("pulumi/pulumi#16681"))
+	update := approved(proposal, made)
+	update.ID += "-update"
+	result := l.do(t.Context(), update)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.things()).To(Equal(1))
+
+	proposal = l.propose(l.thing("value: two") + "outputs: {r: \"${a}\"}\n")
+	l.Expect(l.proposed(proposal).Unbound).To(BeEmpty(), "it exists now")
+}
+
 // A program that is not the same when it runs a second time has passed the comparison.
 func TestTheEngineIsHeldToThePlan(t *testing.T) {
 	t.Parallel()

@@ -126,6 +126,9 @@ type events struct {
 	startsProgram bool
 	// preview says that the operation is a preview, which does nothing of what it reports.
 	preview bool
+	// outputsNewResource is set if an output of the stack or of a component is a resource that
+	// does not exist yet.
+	outputsNewResource bool
 	// plugins are the versions of the providers.
 	plugins plugins
 	// planned, if set, collects the steps of a preview.
@@ -270,6 +273,7 @@ func (e *events) readStart(event *stepEvent) string {
 
 func (e *events) readDone(event *stepEvent) string {
 	meta := event.Metadata
+	e.outputsNewResource = e.outputsNewResource || outputsNewResource(event)
 	if meta.Type == stackType {
 		e.registered = true // its outputs are the last thing that a program registers
 		if meta.New != nil {

@@ -4,10 +4,13 @@
 package pulumi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -79,8 +82,31 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made.Destroy, made.Inputs, made.State = s.destroys(), s.run.PlanInputs, state
 	made.Versions = s.events.plugins.versions()
 	made.Versions["pulumi"] = version
+	if s.events.outputsNewResource {
+		made.Unbound = unboundOutputs
+		err = remove(s.dir.plan())
+	}
 	s.made = made
-	return last, nil
+	return last, err
+}
+
+// unboundOutputs is why an update cannot be held to a plan of Pulumi: it would fail without a
+// word once everything is done.
+const unboundOutputs = "an output is a resource that does not exist yet, which Pulumi's own plans do not support (pulumi/pulumi#16681)"
+
+// outputsNewResource reports whether the outputs of a component, or of the stack, have a
+// reference to a resource without an ID.
+func outputsNewResource(event *stepEvent) bool {
+	after := event.Metadata.New
+	if after == nil || after.Custom {
+		return false
+	}
+	for _, output := range after.Outputs {
+		if bytes.Contains(output, []byte(sig.ResourceReference)) && bytes.Contains(output, []byte(`"id":""`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // nothingToDestroy is the plan of the destroy of a stack that does not exist.
