@@ -53,7 +53,7 @@ func TestAnUpdateIsHeldToItsPlan(t *testing.T) {
 	_ = l.newCalls()
 	result := l.do(t.Context(), approved(l.propose(program), first))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "version", "preview", "up"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "version", "preview", "preview", "up"}))
 	l.Expect(result.Changes).To(Equal(run.Changes{Created: 3}), "what the preview reports is not counted too")
 	l.Expect(result.Inventory.Resources).To(HaveLen(3))
 	l.Expect(l.things()).To(Equal(2))
@@ -89,6 +89,9 @@ func TestNothingButTheApprovedPlanIsApplied(t *testing.T) {
 		}},
 		"the program has another output": {outputs: "outputs: {o: \"${a.value}\"}\n", change: func(_ *lab, r *run.Run) {
 			r.Program.YAML = []byte(strings.Replace(string(r.Program.YAML), "o:", "p:", 1))
+		}},
+		"the program makes another secret": {outputs: "outputs: {s: {\"fn::secret\": canary}}\n", change: func(_ *lab, r *run.Run) {
+			r.Program.YAML = []byte(strings.Replace(string(r.Program.YAML), "canary", "other", 1))
 		}},
 		"an input": {variant: true, change: func(_ *lab, r *run.Run) { r.PlanInputs = "sha256:others" }},
 		"somebody updates the stack": {change: func(l *lab, _ *run.Run) {

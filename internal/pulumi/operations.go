@@ -160,7 +160,7 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	flags := append(s.refreshFlags(), targetFlags(s.run.Options)...)
-	goesOn, last, err := s.holdToPlan(ctx, append([]string{"preview"}, append(s.savePlan(), flags...)...)...)
+	goesOn, last, err := s.holdToPlan(ctx, append([]string{"preview"}, flags...)...)
 	if !goesOn {
 		return last, err
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
@@ -42,9 +43,26 @@ func (s *session) holdToPlan(ctx context.Context, preview ...string) (goesOn boo
 		s.checking = true
 		return false, last, errPlanChanged
 	}
+	if s.isBindable() && s.made.Unbound == "" {
+		if last, err = s.savePlan(ctx, preview); err != nil || last.code != 0 {
+			s.checking = true
+			return false, last, err
+		}
+	}
 	s.made = nil // it is what the caller has
 	return true, last, nil
 }
+
+// savePlan saves a plan of Pulumi, for the update to be held to. It is a preview of its own: the
+// plan that was compared has secrets in plain text, and is in no file.
+func (s *session) savePlan(ctx context.Context, preview []string) (exit, error) {
+	s.previewing = true
+	defer func() { s.previewing = false }()
+	return s.withEvents(ctx, append(slices.Clone(preview), "--save-plan="+s.dir.plan())...)
+}
+
+// isBindable reports whether Pulumi has plans for the operation.
+func (s *session) isBindable() bool { return !s.destroys() }
 
 // makePlan makes the plan. The state comes first: one that changes while the plan is made
 // then has another digest the next time. It is not locked meanwhile, as a preview needs no lock.
@@ -72,7 +90,11 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	s.say("making the plan of what would be done")
 	s.previewing, s.planning = true, true
 	defer func() { s.previewing, s.planning = false, false }()
-	if last, err = s.compiled(s.withEvents(ctx, preview...)); err != nil || last.code != 0 {
+	with := s.withEvents // a destroy has no plan of Pulumi
+	if s.isBindable() {
+		with = s.withGoals
+	}
+	if last, err = s.compiled(with(ctx, slices.Clone(preview)...)); err != nil || last.code != 0 {
 		return last, err
 	}
 	if s.events.summary == nil || s.events.changes().Unknown {
@@ -84,10 +106,9 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made.Versions["pulumi"] = version
 	if s.events.outputsNewResource {
 		made.Unbound = unboundOutputs
-		err = remove(s.dir.plan())
 	}
 	s.made = made
-	return last, err
+	return last, nil
 }
 
 // unboundOutputs is why an update cannot be held to a plan of Pulumi: it would fail without a
@@ -120,15 +141,6 @@ func (s *session) version(ctx context.Context) (string, exit, error) {
 	return strings.TrimSpace(last.stdout.Text), last, err
 }
 
-// savePlan are the flags with which a preview saves a plan of Pulumi, for the update of the same
-// run to be held to.
-func (s *session) savePlan() []string {
-	if s.run.Operation != run.Update || s.run.Approved == "" {
-		return nil
-	}
-	return []string{"--save-plan=" + s.dir.plan()}
-}
-
 // consent are the flags of an operation that is not asked about: with a plan, Pulumi previews it
 // once more, under its lock, and changes nothing unless that is as planned.
 func (s *session) consent() []string {
@@ -140,5 +152,5 @@ func (s *session) consent() []string {
 
 // isHeld reports whether the engine is held to a plan that was saved before.
 func (s *session) isHeld() bool {
-	return len(s.savePlan()) > 0 && exists(s.dir.plan())
+	return s.run.Operation == run.Update && s.run.Approved != "" && exists(s.dir.plan())
 }
