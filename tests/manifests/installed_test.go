@@ -70,7 +70,7 @@ func everyInstallation(t *testing.T) installations {
 	g.Expect(dirs).To(ContainElements("config/crd", "config/rbac", "config/manager", "config/controller", "config/default", "config/flux",
 		"config/sharding", "config/monitoring", "config/notifications/alerts", "config/notifications/rbac", "config/approvals", "config/approvals/separation"))
 	// Those for notifications build on Flux's own objects, in another test.
-	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-jobs", "config/runner-jobs/removed", "config/runner-jobs/rights",
+	g.Expect(components).To(ConsistOf("config/multi-tenancy", "config/runner-images", "config/runner-jobs", "config/runner-jobs/removed", "config/runner-jobs/rights",
 		"config/notifications/flux-2.7", "config/notifications/flux-2.9"))
 	all := installations{}
 	objects := func(unit Unit, err error) []*unstructured.Unstructured {
@@ -93,6 +93,7 @@ func everyInstallation(t *testing.T) installations {
 		add(dir, "config/runner-jobs")
 		add(dir, "config/multi-tenancy", "config/runner-jobs")
 		add(dir, "config/runner-jobs", "config/multi-tenancy")
+		add(dir, "config/runner-jobs", "config/runner-images")
 	}
 	return all
 }

@@ -39,7 +39,7 @@ func TestARelease(t *testing.T) {
 	}
 	images, err := os.ReadFile(filepath.Join(release, "config", "runner-images", "kustomization.yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(images)).To(ContainSubstring("=python=ghcr.io/flux-pulumi/pulumi-controller:v1.2.3-python\n"))
+	g.Expect(string(images)).To(ContainSubstring(" python=ghcr.io/flux-pulumi/pulumi-controller:v1.2.3-python,"))
 	g.Expect(string(images)).NotTo(ContainSubstring("latest"))
 	g.Expect(filepath.Join(release, "config", "embed.go")).NotTo(BeAnExistingFile(), "the artifact has manifests alone")
 }

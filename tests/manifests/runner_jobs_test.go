@@ -78,7 +78,11 @@ func TestTheImagesOfRunsAreVariants(t *testing.T) {
 	g.Expect(deployments).To(HaveLen(1))
 	images := map[string]string{}
 	for _, arg := range deployments[0].Spec.Template.Spec.Containers[0].Args {
-		if pair, is := strings.CutPrefix(arg, "--runner-images="); is {
+		pairs, is := strings.CutPrefix(arg, "--runner-images=")
+		if !is {
+			continue
+		}
+		for pair := range strings.SplitSeq(pairs, ",") {
 			runtime, image, _ := strings.Cut(pair, "=")
 			images[runtime] = strings.TrimPrefix(image, "ghcr.io/flux-pulumi/pulumi-controller:latest-")
 		}
