@@ -36,34 +36,24 @@ const (
 	maxMembers = 1_000_000
 )
 
-// smaller are the limits of a plan that is too large, each smaller than the one before.
-var smaller = [...]plan.Limits{
-	{Steps: 10_000, Properties: 100, Outputs: 1000, Value: 1000},
-	{Steps: 10_000, Properties: 20, Outputs: 200, Value: 200},
-	{Steps: 10_000, Properties: 5, Outputs: 50, Value: 100},
-	{Steps: 5_000, Properties: 2, Outputs: 20, Value: 50},
-	{Steps: 1_000},
-	{Steps: 100},
-}
-
 // Encode returns the data of one or more ConfigMaps for a plan.
 func Encode(of plan.Plan) ([][]byte, error) { return encode(of, maxPart) }
 
 func encode(of plan.Plan, part int) ([][]byte, error) {
 	most := bounded.Size{Data: MaxParts * part, Text: maxText, Members: maxMembers}
-	for n := 0; ; n++ {
-		data, size, err := bounded.Pack(of)
-		if err != nil {
-			return nil, fmt.Errorf("packing the plan: %w", err)
-		}
-		if size.Fits(most) {
-			return split(data, part), nil
-		}
-		if n == len(smaller) {
-			return nil, errors.New("the plan cannot be made small enough")
-		}
-		of = of.Within(smaller[n])
+	var data []byte
+	_, ok, err := of.Fit(func(p plan.Plan) (bool, error) {
+		packed, size, err := bounded.Pack(p)
+		data = packed
+		return size.Fits(most), err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("packing the plan: %w", err)
+	case !ok:
+		return nil, errors.New("the plan cannot be made small enough")
 	}
+	return split(data, part), nil
 }
 
 func split(data []byte, part int) (parts [][]byte) {
