@@ -80,7 +80,7 @@ func Run(interruptible context.Context, env Environment, args []string) int {
 // failureCode returns the exit code of a command that failed or was called wrongly.
 func failureCode(cmd *cobra.Command) int {
 	for ; cmd != nil; cmd = cmd.Parent() {
-		if cmd.Name() == previewName {
+		if cmd.Name() == previewName || cmd.Name() == diffName {
 			return exitPreviewFailed
 		}
 	}
@@ -107,10 +107,12 @@ func newRoot(s *session) *cobra.Command {
 	root.SetErr(s.Err)
 	s.addFlags(root)
 	root.AddCommand(
+		newApprove(s),
 		newCancel(s),
 		newCheck(s),
 		newCreate(s),
 		newDebug(s),
+		newDiff(s),
 		newEvents(s),
 		newExport(s),
 		newGet(s),
@@ -120,6 +122,7 @@ func newRoot(s *session) *cobra.Command {
 		newOutputs(s),
 		newPreview(s),
 		newReconcile(s),
+		newReject(s),
 		newResume(s),
 		newSuspend(s),
 		newTrace(s),

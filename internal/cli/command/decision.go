@@ -1,0 +1,73 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// attempts bounds the writes of a decision while the controller writes the Stack as well.
+const attempts = 10
+
+// decide sets the annotations of a decision on the plan, and returns the user whom they name.
+// They are for the Stack as it proposes that plan: nothing is written once it has proposed
+// another.
+func (s *session) decide(ctx context.Context, api client.Client, stack *v1.Stack, of *v1.PlanStatus, annotations func(user string) map[string]any) (string, error) {
+	user, err := whoAmI(ctx, api)
+	if err != nil {
+		return "", err
+	}
+	for range attempts {
+		object, err := stackTarget(stack).get(ctx, api)
+		if err != nil {
+			return "", err
+		}
+		if err := stillProposes(object, stack, of); err != nil {
+			return "", err
+		}
+		err = mergePatch(ctx, api, object, map[string]any{"metadata": map[string]any{
+			"resourceVersion": object.GetResourceVersion(), "annotations": annotations(user),
+		}})
+		if err == nil || !apierrors.IsConflict(err) {
+			return user, err
+		}
+	}
+	return "", fmt.Errorf("nothing was decided: Stack %s changes all the time: try again", stack.Name)
+}
+
+// stillProposes returns an error if the Stack does not propose the plan any more.
+func stillProposes(object *unstructured.Unstructured, before *v1.Stack, of *v1.PlanStatus) error {
+	now := &v1.Stack{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, now); err != nil {
+		return fmt.Errorf("reading Stack %s: %w", before.Name, err)
+	}
+	p := proposalOf(now)
+	switch {
+	case now.UID != before.UID:
+		return fmt.Errorf("nothing was decided: another Stack of that name was created in the meantime")
+	case p == nil:
+		return fmt.Errorf("nothing was decided: %w", errNothingProposed(now))
+	case p.Digest != of.Digest || p.Operation != of.Operation:
+		return fmt.Errorf("nothing was decided: the Stack now proposes another plan, %s: see it with flux pulumi diff stack %s -n %s", p.Digest, now.Name, now.Namespace)
+	}
+	return nil
+}
+
+// whoAmI returns the user of the kubeconfig, as the API server knows it.
+func whoAmI(ctx context.Context, api client.Client) (string, error) {
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := api.Create(ctx, review); err != nil {
+		return "", fmt.Errorf("asking the API server for the user of the kubeconfig: %w", err)
+	}
+	return review.Status.UserInfo.Username, nil
+}
