@@ -21,6 +21,7 @@ const (
 	stackKey     = "stack"
 	permalinkKey = "permalink"
 	planKey      = "plan"
+	diffKey      = "diff"
 )
 
 // Metadata returns the metadata of an event for notification-controller, which drops
@@ -45,6 +46,7 @@ func Metadata(stack *v1.Stack, e Event) map[string]string {
 	set(stackKey, stack.Spec.Stack)
 	set(permalinkKey, e.Permalink)
 	set(planKey, e.Plan)
+	set(diffKey, e.Diff)
 	if e.CommitStatus {
 		set(eventv1.MetaCommitStatusKey, eventv1.MetaCommitStatusUpdateValue)
 	}

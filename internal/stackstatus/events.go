@@ -64,8 +64,9 @@ type Event struct {
 	// permalink and changes are those of a run.
 	Permalink string
 	Changes   run.Changes
-	// Plan is the digest of the plan that is proposed, or was applied.
-	Plan string
+	// Plan is the digest of the plan that is proposed, or was applied. Diff is the beginning of
+	// the one that waits for an approval, in Markdown.
+	Plan, Diff string
 	// commitStatus is for git forges, and for Providers that pass on every event.
 	CommitStatus bool
 }

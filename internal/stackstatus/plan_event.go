@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -28,11 +29,22 @@ func proposalEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) Eve
 		e.Message += ", which is approved already by " + by.name
 	case p.Run == record.ID:
 		e.Type, e.Message = corev1.EventTypeNormal, awaitingText(stack, p)
+		e.Diff = plan.Markdown(*result.Plan, maxDiff(stack))
 		if p.Difference != "" {
 			e.Message += ". The plan has changed: " + p.Difference
 		}
 	}
 	return e
+}
+
+// maxDiff bounds the diff in the event of a plan, in bytes. A field of a chat takes about a
+// thousand, and a service that gets more may refuse the whole notification. The comment of a
+// pull request takes more.
+func maxDiff(stack *v1.Stack) int {
+	if stack.Annotations[eventv1.Group+"/"+eventv1.MetaChangeRequestKey] != "" {
+		return 30_000
+	}
+	return 1000
 }
 
 // approvedText says who has approved what was done.

@@ -1,0 +1,47 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"fmt"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// TestTheEventOfAPlanHasItsDiff, bounded for chats, and longer for the comment of a pull request.
+func TestTheEventOfAPlanHasItsDiff(t *testing.T) {
+	made := plan.Plan{}
+	for n := range 100 {
+		made.Steps = append(made.Steps, plan.Step{Op: plan.OpCreate, URN: fmt.Sprintf("urn:pulumi:dev::app::lab:index:Thing::thing-%03d", n), Type: "lab:index:Thing"})
+	}
+	for name, test := range map[string]struct {
+		annotations map[string]string
+		last        string
+	}{
+		"chat":         {nil, " more\n```\n"},
+		"pull request": {map[string]string{"event.toolkit.fluxcd.io/change_request": "7"}, "+ lab:index:Thing thing-099 (create)\n```\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "app", Annotations: test.annotations}}
+			stack.Spec.Approval = &v1.Approval{Require: v1.ApprovalAlways}
+			record := v1.RunStatus{ID: "1", Operation: v1.OperationPropose, Revision: "main@sha1:1"}
+			stack.Status.Plan = &v1.PlanStatus{Digest: made.Digest(), Operation: v1.OperationUpdate, Run: "1"}
+			e := EndEvent(stack, record, &run.Result{Outcome: run.Succeeded, Plan: &made})
+			metadata := Metadata(stack, e)
+			g.Expect(metadata).To(HaveKeyWithValue("pulumi.com/plan", made.Digest()))
+			g.Expect(metadata["pulumi.com/diff"]).To(And(HavePrefix("**100 to create**\n\n```diff\n+ lab:index:Thing thing-000 (create)\n"), HaveSuffix(test.last)))
+			g.Expect(len(metadata["pulumi.com/diff"]) <= 1000).To(Equal(name == "chat"))
+
+			stack.Status.Plan.Run = "0"
+			g.Expect(Metadata(stack, EndEvent(stack, record, &run.Result{Outcome: run.Succeeded, Plan: &made}))).NotTo(HaveKey("pulumi.com/diff"), "it was announced before")
+		})
+	}
+}
