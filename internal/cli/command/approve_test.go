@@ -104,7 +104,7 @@ func TestDiff(t *testing.T) {
 	of := w.propose(examplePlan("one"))
 	w.golden("diff", "diff stack network", "diff stack network -o yaml", "diff stack network -o markdown", "diff stack network -o dot", "get stacks network")
 	w.status(func(s *v1.StackStatus) {
-		s.Plan.Unbound, s.Plan.Message = "it makes resources in apply", "the annotation pulumi.com/approve approves another plan, sha256:abc"
+		s.Plan.Unbound, s.Plan.Message, s.Plan.Difference = "it makes resources in apply", "the annotation pulumi.com/approve approves another plan, sha256:abc", "lab:index:Thing e is new in it (create)"
 	})
 	w.golden("diff_noted", "diff stack network")
 	w.status(func(s *v1.StackStatus) {

@@ -78,6 +78,9 @@ func (s *session) showProposal(stack *v1.Stack, of *v1.PlanStatus, read plan.Pla
 	if err := s.showPlan(read); err != nil {
 		return err
 	}
+	if of.Difference != "" {
+		s.Warningf("the plan has changed since the one before: %s", of.Difference)
+	}
 	if of.Message != "" && of.State == v1.PlanProposed {
 		s.Warningf("%s", of.Message)
 	}
