@@ -31,6 +31,7 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 	u := newTenant(t, shared)
 	u.liveOnARepository()
 	u.liveOnAProgram()
+	u.liveOnApprovals()
 	u.waitForSources()
 
 	granted := u.granted()
@@ -128,6 +129,21 @@ func (t *tenant) liveOnARepository() {
 	t.awaitGone(stack)
 	t.awaitGone(t.keptRepository())
 	t.Expect(t.things()).To(BeEmpty())
+}
+
+// liveOnApprovals has a Stack replace what it proposes, whose details are deleted.
+func (t *tenant) liveOnApprovals() {
+	t.test.Helper()
+	program, stack := t.programNamed("approved", oneThing("one"), func(s *v1.Stack) {
+		s.Spec.Approval, s.Spec.DestroyOnFinalize = &v1.Approval{Require: v1.ApprovalAlways}, false
+	})
+	t.apply(program)
+	t.apply(stack)
+	first := t.awaitProposal(stack, "")
+	edit(t, program, func(p *v1.Program) { t.setProgram(p, oneThing("two")) })
+	t.awaitProposal(stack, first.Digest)
+	t.delete(stack)
+	t.awaitGone(stack)
 }
 
 // liveOnAProgram creates a Stack with a Program and config in a ConfigMap, and makes it fail twice in the same way.
