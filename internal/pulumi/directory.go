@@ -46,7 +46,6 @@ func (d Directory) found() string      { return filepath.Join(string(d), "found"
 func (d Directory) settling() string   { return filepath.Join(string(d), "settling") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 func (d Directory) planPipe() string   { return filepath.Join(string(d), "plan") }
-func (d Directory) plan() string       { return filepath.Join(string(d), "plan.json") }
 func (d Directory) built() string      { return filepath.Join(string(d), "built") }
 
 // of is the directory of another run, a sibling of this one.
@@ -83,7 +82,7 @@ func (d Directory) Clear() error {
 // ClearBulk keeps what a recovery needs: the events, the PIDs, what the run has found, and
 // how far it had come.
 func (d Directory) ClearBulk() error {
-	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.plan(), d.built())
+	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.built())
 }
 
 func remove(paths ...string) error {

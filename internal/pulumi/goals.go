@@ -21,6 +21,8 @@ type goals struct {
 	changes, outputs map[string]map[string]string
 	// secrets are those in the plan, in plain text.
 	secrets mask.StateSecrets
+	// text is the whole plan, empty if it is too large to keep.
+	text string
 }
 
 // goalsReader reads a plan of Pulumi in JSON, with its secrets in plain text.

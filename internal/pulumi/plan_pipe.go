@@ -39,9 +39,10 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 
 	var read *goals
 	var readErr error
+	var text planText
 	reader := crash.Go(func() {
-		read, readErr = readGoals(from, s.valueReader())
-		_, _ = io.Copy(io.Discard, from) // the CLI must not wait for ever
+		read, readErr = readGoals(io.TeeReader(from, &text), s.valueReader())
+		_, _ = io.Copy(&text, from) // the CLI must not wait for ever
 	})
 	last, err := s.withEvents(ctx, append(preview, "--save-plan="+pipe, "--show-secrets")...)
 	_ = writer.Close() // the reader gets to the end, as the CLI is gone
@@ -52,7 +53,28 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 	if readErr != nil {
 		return last, readErr
 	}
-	s.goals = read
+	s.goals, read.text = read, text.whole()
 	s.mask.AddSecrets(read.secrets.Values())
 	return last, nil
 }
+
+// maxPlanText bounds the plan that is kept in memory, in bytes.
+const maxPlanText = 64 << 20
+
+// planText keeps what is written to it, unless that is too large.
+type planText struct {
+	text     []byte
+	tooLarge bool
+}
+
+func (p *planText) Write(text []byte) (int, error) {
+	if p.tooLarge = p.tooLarge || len(p.text)+len(text) > maxPlanText; p.tooLarge {
+		p.text = nil
+	} else {
+		p.text = append(p.text, text...)
+	}
+	return len(text), nil
+}
+
+// whole is the text, empty if it was too large.
+func (p *planText) whole() string { return string(p.text) }

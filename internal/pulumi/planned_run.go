@@ -44,21 +44,10 @@ func (s *session) holdToPlan(ctx context.Context, preview ...string) (goesOn boo
 		return false, last, errPlanChanged
 	}
 	if s.isBindable() && s.made.Unbound == "" {
-		if last, err = s.savePlan(ctx, preview); err != nil || last.code != 0 {
-			s.checking = true
-			return false, last, err
-		}
+		s.held = s.goals.text
 	}
 	s.made = nil // it is what the caller has
 	return true, last, nil
-}
-
-// savePlan saves a plan of Pulumi, for the update to be held to. It is a preview of its own: the
-// plan that was compared has secrets in plain text, and is in no file.
-func (s *session) savePlan(ctx context.Context, preview []string) (exit, error) {
-	s.previewing = true
-	defer func() { s.previewing = false }()
-	return s.withEvents(ctx, append(slices.Clone(preview), "--save-plan="+s.dir.plan())...)
 }
 
 // isBindable reports whether Pulumi has plans for the operation.
@@ -104,8 +93,11 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made.Destroy, made.Inputs, made.State = s.destroys(), s.run.PlanInputs, state
 	made.Versions = s.events.plugins.versions()
 	made.Versions["pulumi"] = version
-	if s.events.outputsNewResource {
+	switch {
+	case s.events.outputsNewResource:
 		made.Unbound = unboundOutputs
+	case s.goals != nil && s.goals.text == "":
+		made.Unbound = unboundSize
 	}
 	s.made = made
 	return last, nil
@@ -114,6 +106,9 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 // unboundOutputs is why an update cannot be held to a plan of Pulumi: it would fail without a
 // word once everything is done.
 const unboundOutputs = "an output is a resource that does not exist yet, which Pulumi's own plans do not support (pulumi/pulumi#16681)"
+
+// unboundSize is why an update cannot be held to a plan that this process does not keep.
+const unboundSize = "the plan of Pulumi is larger than 64 MiB"
 
 // outputsNewResource reports whether the outputs of a component, or of the stack, have a
 // reference to a resource without an ID.
@@ -142,15 +137,11 @@ func (s *session) version(ctx context.Context) (string, exit, error) {
 }
 
 // consent are the flags of an operation that is not asked about: with a plan, Pulumi previews it
-// once more, under its lock, and changes nothing unless that is as planned.
+// once more, under its lock, and changes nothing unless that is as planned. It reads the plan, which
+// has secrets in plain text, from its standard input.
 func (s *session) consent() []string {
-	if s.isHeld() {
-		return []string{"--yes", "--plan=" + s.dir.plan()}
+	if s.held != "" {
+		return []string{"--yes", "--plan=/dev/stdin"}
 	}
 	return []string{"--yes", "--skip-preview"}
-}
-
-// isHeld reports whether the engine is held to a plan that was saved before.
-func (s *session) isHeld() bool {
-	return s.run.Operation == run.Update && s.run.Approved != "" && exists(s.dir.plan())
 }

@@ -105,6 +105,9 @@ type session struct {
 	planKey []byte
 	// goals has what only the plan of Pulumi says of the last preview, nil if none was saved.
 	goals *goals
+	// held is the plan of Pulumi to which the update is held, with secrets in plain text. Empty if
+	// it is held to none.
+	held string
 	// planning is set during the preview of which the plan is made, and made is the plan, if it
 	// is to be returned.
 	planning bool
@@ -165,7 +168,8 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, onProgress: s.reportProgress}
-	if s.changing && s.isHeld() {
+	if s.changing && s.held != "" {
+		c.stdin = s.held
 		s.previewFirst(c.events)
 	}
 	if s.changing {
