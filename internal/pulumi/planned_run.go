@@ -87,7 +87,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 		return last, err
 	}
 	if s.events.summary == nil || s.events.changes().Unknown {
-		return last, errors.New(incompleteEvents)
+		return last, fmt.Errorf("no plan was made: %s", incompleteEvents)
 	}
 	made := s.plan()
 	made.Destroy, made.Inputs, made.State = s.destroys(), s.run.PlanInputs, state
