@@ -80,12 +80,12 @@ func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observ
 }
 
 // isWanted reports whether the Stack was neither edited nor deleted since the record of its
-// run. A preview on request waits through edits, as it is done only once, until nobody asks
+// run, and its plan, if it needs an approval, is still approved. A preview on request waits through edits, as it is done only once, until nobody asks
 // for it any more.
 func isWanted(stack *v1.Stack) bool {
 	record := stack.Status.Run
 	if run.KindOfRecord(record).OnRequest {
 		return stack.DeletionTimestamp.IsZero() && stackstatus.RequestToken(stack.Annotations[v1.PreviewRequestAnnotation]) == record.PreviewRequest
 	}
-	return record.Generation == stack.Generation
+	return record.Generation == stack.Generation && stackstatus.IsStillApproved(stack, record)
 }

@@ -53,7 +53,7 @@ func TestAnUpdateIsHeldToItsPlan(t *testing.T) {
 	_ = l.newCalls()
 	result := l.do(t.Context(), approved(l.propose(program), first))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "version", "preview", "preview", "up"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "version", "preview", "up"}))
 	l.Expect(result.Changes).To(Equal(run.Changes{Created: 3}), "what the preview reports is not counted too")
 	l.Expect(result.Inventory.Resources).To(HaveLen(3))
 	l.Expect(l.things()).To(Equal(2))

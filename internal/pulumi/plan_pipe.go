@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,8 +51,12 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 	if err != nil || last.code != 0 {
 		return last, err
 	}
-	if readErr != nil {
+	switch {
+	case readErr != nil && s.planning:
 		return last, readErr
+	case readErr != nil:
+		s.unread = cmp.Or(s.unread, readErr) // a preview is shown all the same, without values
+		return last, nil
 	}
 	s.goals, read.text = read, text.whole()
 	s.mask.AddSecrets(read.secrets.Values())

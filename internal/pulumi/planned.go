@@ -80,9 +80,14 @@ func (w planWriter) step(planned plannedStep, goals map[string]string) plan.Step
 		step.Digest = w.read.sum(step.URN, step.Type, step.Provider, step.ID)
 	}
 	step.URN, step.Type, step.Provider, step.ID = shown[0], shown[1], shown[2], shown[3]
-	isMasked := w.isMasked(planned.changes)
+	isMasked, isNew := w.isMasked(planned.changes), step.Op == plan.OpCreate && goals != nil
 	for _, change := range planned.changes {
 		path, shown := w.change(change, isMasked, goals[change.top])
+		if isNew {
+			// What the provider adds to the inputs of the program, such as a name that it makes up, is
+			// another one in each preview. It follows from the inputs of the program otherwise.
+			shown.Digest = w.read.sum(change.path, change.kind, goals[change.top])
+		}
 		step.Properties = append(step.Properties, plan.Property{Path: path, Kind: change.kind, Replaces: change.replaces, Change: shown})
 	}
 	return step

@@ -90,7 +90,8 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 		return last, fmt.Errorf("no plan was made: %s", incompleteEvents)
 	}
 	made := s.plan()
-	made.Destroy, made.Inputs, made.State = s.destroys(), s.run.PlanInputs, state
+	made.Destroy, made.State = s.destroys(), state
+	made.Inputs = s.events.plugins.inputs(s.valueReader(), s.run.PlanInputs)
 	made.Versions = s.events.plugins.versions()
 	made.Versions["pulumi"] = version
 	switch {

@@ -10,8 +10,14 @@ import (
 	"strings"
 )
 
-// plugins are the versions of the providers that the engine has reported, by name.
-type plugins map[string]map[string]bool
+// plugins are what the engine has reported of the providers.
+type plugins struct {
+	// byName are the versions of each.
+	byName map[string]map[string]bool
+	// configs are the inputs of each resource of a provider, as JSON. Default providers have no
+	// step in a plan, but theirs decide in which account and region resources are made.
+	configs map[string]string
+}
 
 // see notes the version of a provider, if the resource names one. Default providers do.
 func (p *plugins) see(event *stepEvent) {
@@ -20,24 +26,49 @@ func (p *plugins) see(event *stepEvent) {
 		return
 	}
 	for _, at := range []*stepState{event.Metadata.Old, event.Metadata.New} {
+		p.seeConfig(event.Metadata.URN, at)
 		var version string
 		if at == nil || json.Unmarshal(at.Inputs["version"], &version) != nil || version == "" {
 			continue
 		}
-		if *p == nil {
-			*p = plugins{}
+		if p.byName == nil {
+			p.byName = map[string]map[string]bool{}
 		}
-		set := (*p)[name]
+		set := p.byName[name]
 		note(&set, version)
-		(*p)[name] = set
+		p.byName[name] = set
 	}
+}
+
+// seeConfig notes the last inputs that are reported: those of the old state come before the new ones.
+func (p *plugins) seeConfig(urn string, at *stepState) {
+	if at == nil {
+		return
+	}
+	text, err := json.Marshal(at.Inputs)
+	if err != nil {
+		return // it was decoded from JSON
+	}
+	if p.configs == nil {
+		p.configs = map[string]string{}
+	}
+	p.configs[urn] = string(text)
 }
 
 // versions returns the versions of each, in order.
 func (p plugins) versions() map[string]string {
-	all := make(map[string]string, len(p))
-	for name, versions := range p {
+	all := make(map[string]string, len(p.byName))
+	for name, versions := range p.byName {
 		all[name] = strings.Join(slices.Sorted(maps.Keys(versions)), ", ")
 	}
 	return all
+}
+
+// inputs is the digest of the inputs of a plan together with those of its providers.
+func (p plugins) inputs(read valueReader, inputs string) string {
+	texts := []string{inputs}
+	for _, urn := range slices.Sorted(maps.Keys(p.configs)) {
+		texts = append(texts, urn, p.configs[urn])
+	}
+	return read.sum(texts...)
 }

@@ -83,6 +83,17 @@ func annotatedBy(stack *v1.Stack, annotation string) string {
 	return bounded.Line(cmp.Or(stack.Annotations[v1.ApprovedByAnnotation], "the annotation "+annotation), maxApprover)
 }
 
+// IsStillApproved reports whether nobody has taken back what the recorded run was approved by, or
+// rejected its plan. Annotations change no generation.
+func IsStillApproved(stack *v1.Stack, record *v1.RunStatus) bool {
+	p := openPlan(stack)
+	if record.Approved == "" || requirement(stack) == v1.ApprovalNever || p == nil || p.Digest != record.Approved {
+		return true
+	}
+	_, approved := approval(stack, p)
+	return approved && stack.Annotations[v1.RejectAnnotation] != p.Digest
+}
+
 // digestForm is the form of a digest. Anything else is not repeated: whoever mistakes one
 // field for another may have put a secret there.
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
