@@ -23,15 +23,21 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/plan/details"
 )
 
-// planOf returns a plan of that many random bytes at least.
+// planOf returns a plan of that many random bytes at least, within the bounds of plans.
 func planOf(bytes int) plan.Plan {
-	p := plan.Plan{Steps: []plan.Step{{Op: plan.OpUpdate, URN: "urn:pulumi:dev::app::lab:index:Thing::a", Type: "lab:index:Thing"}}}
-	for n := 0; bytes > 0; n++ {
-		value := strings.ToLower(rand.Text() + rand.Text() + rand.Text() + rand.Text())
-		p.Steps[0].Properties = append(p.Steps[0].Properties, plan.Property{
-			Path: fmt.Sprintf("p%d", n), Kind: plan.KindUpdate, Change: plan.Change{New: json.RawMessage(`"` + value + `"`)},
-		})
-		bytes -= len(value) / 2 // as compressed
+	var p plan.Plan
+	for bytes > 0 {
+		step := plan.Step{
+			Op: plan.OpUpdate, URN: fmt.Sprintf("urn:pulumi:dev::app::lab:index:Thing::a%d", len(p.Steps)), Type: "lab:index:Thing",
+		}
+		for n := range 10 {
+			value := strings.ToLower(rand.Text() + rand.Text() + rand.Text() + rand.Text())
+			step.Properties = append(step.Properties, plan.Property{
+				Path: fmt.Sprintf("p%d", n), Kind: plan.KindUpdate, Change: plan.Change{New: json.RawMessage(`"` + value + `"`)},
+			})
+			bytes -= len(value) / 2 // as compressed
+		}
+		p.Steps = append(p.Steps, step)
 	}
 	return p
 }

@@ -41,8 +41,9 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 	var read *goals
 	var readErr error
 	var text planText
+	values := s.valueReader()
 	reader := crash.Go(func() {
-		read, readErr = readGoals(io.TeeReader(from, &text), s.valueReader())
+		read, readErr = readGoals(io.TeeReader(from, &text), values)
 		_, _ = io.Copy(&text, from) // the CLI must not wait for ever
 	})
 	last, err := s.withEvents(ctx, append(preview, "--save-plan="+pipe, "--show-secrets")...)
