@@ -72,14 +72,14 @@ func TestTheFluxCommandLineOnATerminal(t *testing.T) {
 		"  a: {type: 'lab:index:Thing', properties: {name: other, value: two}}\n  d: {type: 'lab:index:Thing', properties: {name: d, value: x}}\n"))
 	written, exit = u.onTerminal(nil, "preview", "stack", "app", "--path", dir)
 	u.Expect(exit).To(Equal(1), written)
-	u.Expect(written).To(And(ContainSubstring(inYellow+"► lab:index:Thing a replaced"+inPlain), ContainSubstring(inGreen+"► lab:index:Thing d created"+inPlain)))
+	u.Expect(written).To(And(ContainSubstring(inYellow+"+- lab:index:Thing a (replace)"+inPlain), ContainSubstring(inGreen+" + lab:index:Thing d (create)"+inPlain)))
 
 	written, exit = u.onTerminal([]string{"NO_COLOR=1"}, "preview", "stack", "app", "--path", dir)
 	u.Expect(exit).To(Equal(1), written)
-	u.Expect(written).To(And(ContainSubstring("► lab:index:Thing a replaced\r\n"), Not(ContainSubstring("\x1b[3")), Not(ContainSubstring(inPlain))))
+	u.Expect(written).To(And(ContainSubstring("+- lab:index:Thing a (replace)\r\n"), Not(ContainSubstring("\x1b[3")), Not(ContainSubstring(inPlain))))
 	u.Expect(written).To(ContainSubstring(clearLine+"⠋ "), "a spinner is no colour")
 
 	out, errs, _ := u.run("preview", "stack", "app", "--path", dir)
-	u.Expect(out).To(ContainSubstring("► lab:index:Thing a replaced\n"))
+	u.Expect(out).To(ContainSubstring("+- lab:index:Thing a (replace)\n"))
 	u.Expect(out+errs).NotTo(Or(ContainSubstring("\x1b"), ContainSubstring("⠋")), "none of it on a pipe")
 }
