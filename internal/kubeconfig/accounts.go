@@ -53,7 +53,7 @@ func New(config *rest.Config) (*Accounts, error) {
 
 // Open creates the directory and writes a kubeconfig for the account into it. The
 // kubeconfig's token is renewed until the access is closed, even after ctx is done: a run
-// that is told to stop still finishes what it has started. log gets a line when a token
+// that is asked to stop still finishes what it has started. log gets a line when a token
 // cannot be renewed.
 func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error) {
 	first, err := a.token(ctx, account)

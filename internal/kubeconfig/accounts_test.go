@@ -180,7 +180,7 @@ func TestATokenIsRenewedDuringARun(t *testing.T) {
 		g.Expect(inFile()).To(Equal("deployer-token-2"))
 		g.Expect(access.Tokens()).To(Equal([]string{"deployer-token-1", "deployer-token-2"}), "the first is still valid")
 
-		stop() // the run is told to stop, and continues
+		stop() // the run is asked to stop, and continues
 		time.Sleep(49 * time.Minute)
 		g.Expect(inFile()).To(Equal("deployer-token-3"))
 

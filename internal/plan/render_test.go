@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()

@@ -94,10 +94,10 @@ func TestNothingButTheApprovedPlanIsApplied(t *testing.T) {
 			r.Program.YAML = []byte(strings.Replace(string(r.Program.YAML), "canary", "other", 1))
 		}},
 		"an input": {variant: true, change: func(_ *lab, r *run.Run) { r.PlanInputs = "sha256:others" }},
-		"somebody updates the stack": {change: func(l *lab, _ *run.Run) {
+		"another user updates the stack": {change: func(l *lab, _ *run.Run) {
 			l.Expect(l.do(l.Context(), l.update(l.thing("value: three", "value: one"))).Outcome).To(Equal(run.Succeeded))
 		}},
-		"somebody updates the stack without changes": {change: func(l *lab, _ *run.Run) {
+		"another user updates the stack without changes": {change: func(l *lab, _ *run.Run) {
 			l.Expect(l.do(l.Context(), l.update(l.thing("value: one", "value: one"))).Outcome).To(Equal(run.Succeeded))
 		}, applied: true},
 		"the resource drifts before an update that refreshes": {

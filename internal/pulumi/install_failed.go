@@ -61,7 +61,7 @@ func outcomeOfInstall(e ending) (run.Outcome, string) {
 	return run.Failed, message
 }
 
-// stoppedInstall is the outcome if the run was told to stop. Package managers wait for a registry for many
+// stoppedInstall is the outcome if the run was asked to stop. Package managers wait for a registry for many
 // minutes and say nothing, and for a script for ever.
 func stoppedInstall(e ending) (run.Outcome, string) {
 	doing := installing

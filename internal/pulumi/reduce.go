@@ -259,7 +259,7 @@ const cutSign = "c9b1f0f6-6f0e-4c43-9e0d-5b4f0e1d7a52"
 type cutProperty struct {
 	// Bytes of its JSON, and the number of secrets in it.
 	Bytes, Secrets int
-	// Hash of its JSON. It must not be shown: somebody could guess what it is of.
+	// Hash of its JSON. It must not be shown: a reader could guess what it is of.
 	Hash string
 }
 

@@ -118,7 +118,7 @@ func TestAFullDiskLeavesWholeSnapshots(t *testing.T) {
 	g.Expect(save(t, store, id("apps", "small"), root, func() { put(t, root, map[string]string{"f": "1"}) })).To(Succeed())
 	err := save(t, store, id("apps", "big"), root, func() { put(t, root, map[string]string{"big": strings.Repeat("x", 2<<20)}) })
 	g.Expect(err).To(MatchError(syscall.ENOSPC))
-	g.Expect(err).NotTo(MatchError(fs.ErrNotExist), "the file that was begun is there to be removed")
+	g.Expect(err).NotTo(MatchError(fs.ErrNotExist), "the unfinished file is there to be removed")
 	g.Expect(filepath.Glob(filepath.Join(store.dir, "*", "*"+writing))).To(BeEmpty(), "it takes no space any more")
 	g.Expect(store.Restore(t.Context(), id("apps", "big"), workspace(t, nil))).To(BeFalse())
 	g.Expect(store.Restore(t.Context(), id("apps", "small"), workspace(t, nil))).To(BeTrue())

@@ -49,7 +49,7 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 }
 
 // A controller with too short a grace period exits when that is over. The run that it
-// told to stop continues to its end, and the next process takes over.
+// asked to stop continues to its end, and the next process takes over.
 func TestShutdownThatIsTooShortIsBoundedAndRecoveredFrom(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()

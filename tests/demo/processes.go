@@ -15,7 +15,7 @@ import (
 
 const (
 	// leaveTimeout is how long processes may take to end by themselves, as a
-	// Pulumi does that was told to stop.
+	// Pulumi does that was asked to stop.
 	leaveTimeout = 5 * time.Second
 	killTimeout  = time.Minute
 	lookInterval = 50 * time.Millisecond

@@ -48,7 +48,7 @@ func startSystem(ctx context.Context, dir string) (*system.System, error) {
 	started := context.AfterFunc(ctx, cancel)
 	s, err := system.Start(starting, system.Options{
 		Dir: dir,
-		// A run that is told to stop finishes what it has started, which takes a
+		// A run that is asked to stop finishes what it has started, which takes a
 		// second here.
 		ControllerArgs: []string{"--cancel-grace=3s", "--graceful-shutdown-timeout=8s"},
 	})
