@@ -7,17 +7,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 )
 
-// unknownValue is Pulumi's placeholder for an unknown value: an output that depends on
-// a resource that was not among the targets and was never created.
-const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-
-// knownOutputs drops outputs that are unknown, even in part: a person would take the
-// placeholder for the value.
+// knownOutputs drops outputs that are unknown, even in part, because they depend on a resource
+// that was not among the targets and was never created: a person would take Pulumi's placeholder
+// for the value.
 func knownOutputs(outputs map[string]json.RawMessage) map[string]json.RawMessage {
 	maps.DeleteFunc(outputs, func(_ string, raw json.RawMessage) bool {
-		return bytes.Contains(raw, []byte(unknownValue))
+		return bytes.Contains(raw, []byte(plugin.UnknownStringValue))
 	})
 	return outputs
 }

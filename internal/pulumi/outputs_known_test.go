@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 )
 
 func TestUnknownOutputsAreLeftOut(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(knownOutputs(map[string]json.RawMessage{
-		"whole": json.RawMessage(`"` + unknownValue + `"`),
-		"part":  json.RawMessage(`{"a":["x","` + unknownValue + `"]}`),
+		"whole": json.RawMessage(`"` + plugin.UnknownStringValue + `"`),
+		"part":  json.RawMessage(`{"a":["x","` + plugin.UnknownStringValue + `"]}`),
 		"known": json.RawMessage(`{"a":["x"]}`),
 	})).To(Equal(map[string]json.RawMessage{"known": json.RawMessage(`{"a":["x"]}`)}))
 	g.Expect(knownOutputs(nil)).To(BeNil())

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
@@ -116,7 +117,7 @@ func (r *readable) object(object map[string]any) any {
 		if inner, known := object["value"]; known {
 			return r.form(inner)
 		}
-		return r.form(unknownValue)
+		return r.form(plugin.UnknownStringValue)
 	}
 	shown := make(map[string]any, len(object))
 	object = unsigned(maps.Clone(object))
@@ -154,8 +155,8 @@ func isOpaque(value any) bool {
 // one for each type of values.
 func isUnknown(text string) bool {
 	switch text {
-	case unknownValue, "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7", "3eeb2bf0-c639-47a8-9e75-3b44932eb421", "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-		"030794c1-ac77-496b-92df-f27374a8bd58", "e48ece36-62e2-4504-bad9-02848725956a", "dd056dcd-154b-4c76-9bd3-c8f88648b5ff":
+	case plugin.UnknownStringValue, plugin.UnknownBoolValue, plugin.UnknownNumberValue, plugin.UnknownArrayValue,
+		plugin.UnknownObjectValue, plugin.UnknownAssetValue, plugin.UnknownArchiveValue:
 		return true
 	}
 	return false

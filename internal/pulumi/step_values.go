@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
@@ -81,7 +82,7 @@ func (r valueReader) detailed(event *stepEvent) []plannedChange {
 		}
 		if kind != plan.KindDelete {
 			if change.new = r.at(&inputs, elements); change.new.shown == nil {
-				change.new = r.value(unknownValue, true) // the provider sets it
+				change.new = r.value(plugin.UnknownStringValue, true) // the provider sets it
 			}
 		}
 		all = append(all, r.hide(now, elements, change))

@@ -68,12 +68,7 @@ func (s *Store) release(id ID, mine *hold) {
 
 // wait waits until the use is over. It returns the use if that takes too long.
 func (h *hold) wait(ctx context.Context, patience time.Duration) (*hold, error) {
-	until := h.since.Add(patience)
-	if deadline, isSet := ctx.Deadline(); isSet {
-		now := time.Now()
-		until = earlier(until, now.Add(deadline.Sub(now)/3))
-	}
-	timer := time.NewTimer(time.Until(until))
+	timer := time.NewTimer(min(time.Until(h.since.Add(patience)), Patience(ctx)))
 	defer timer.Stop()
 	select {
 	case <-h.done:
@@ -83,11 +78,4 @@ func (h *hold) wait(ctx context.Context, patience time.Duration) (*hold, error) 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

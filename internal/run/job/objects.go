@@ -49,7 +49,7 @@ func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, 
 	// only write the result: the default account of the namespace may have been granted
 	// more.
 	account := cmp.Or(r.Account.Name, w.ServiceAccountName, s.Defaults.ServiceAccountName, Name(r.ID))
-	base := basePod(s, r, account, "")
+	base := basePod(s, r, account)
 	if cmp.Or(w.Image, s.runtimeImage, s.Defaults.Image) != "" {
 		mainOf(&base.Spec).ImagePullPolicy = "" // which is for the image of the controller
 	}
@@ -84,7 +84,7 @@ func build(s Settings, r run.Run) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	main.Args = slices.Concat(s.arguments(r, digest), main.Args[len(s.arguments(r, "")):])
+	main.Args = append(main.Args, "--run-digest="+digest)
 
 	meta := metav1.ObjectMeta{Namespace: r.Namespace, Name: Name(r.ID), Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)}
 	owned := *meta.DeepCopy()

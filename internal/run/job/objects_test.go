@@ -144,9 +144,9 @@ func TestTheControllerImageKeepsItsPullPolicy(t *testing.T) {
 func TestThePodLogsAsTheController(t *testing.T) {
 	g := NewWithT(t)
 	s := settings()
-	g.Expect(s.arguments(aRun(), "")).NotTo(ContainElement(HavePrefix("--log-")))
+	g.Expect(s.arguments(aRun())).NotTo(ContainElement(HavePrefix("--log-")))
 	s.LogLevel, s.LogEncoding = "debug", "console"
-	g.Expect(s.arguments(aRun(), "")).To(ContainElements("--log-level=debug", "--log-encoding=console"))
+	g.Expect(s.arguments(aRun())).To(ContainElements("--log-level=debug", "--log-encoding=console"))
 }
 
 func TestTheDeadlineLeavesTimeToStopAndReport(t *testing.T) {

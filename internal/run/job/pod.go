@@ -41,7 +41,7 @@ const nobody int64 = 65534
 
 // basePod is the template of the pod before those of the administrator and of the Stack are
 // merged into it.
-func basePod(s Settings, r run.Run, account, digest string) corev1.PodTemplateSpec {
+func basePod(s Settings, r run.Run, account string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)},
 		Spec: corev1.PodSpec{
@@ -62,7 +62,7 @@ func basePod(s Settings, r run.Run, account, digest string) corev1.PodTemplateSp
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			InitContainers: []corev1.Container{copying(s)},
-			Containers:     []corev1.Container{running(s, r, digest)},
+			Containers:     []corev1.Container{running(s, r)},
 			Volumes:        []corev1.Volume{emptyDir(programVolume), emptyDir(workVolume), emptyDir(tmpVolume)},
 		},
 	}
@@ -88,13 +88,13 @@ func copying(s Settings) corev1.Container {
 }
 
 // running returns the container that executes the run.
-func running(s Settings, r run.Run, digest string) corev1.Container {
+func running(s Settings, r run.Run) corev1.Container {
 	return corev1.Container{
 		Name:            mainContainer,
 		Image:           s.Image,
 		ImagePullPolicy: s.PullPolicy,
 		Command:         []string{programDir + "/pulumi-controller"},
-		Args:            s.arguments(r, digest),
+		Args:            s.arguments(r),
 		SecurityContext: restricted(),
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: programVolume, MountPath: programDir, ReadOnly: true},

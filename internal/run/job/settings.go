@@ -83,12 +83,11 @@ func (s Settings) nonce(r run.Run) string {
 }
 
 // arguments returns the arguments of the runner in the pod. None of them is secret.
-func (s Settings) arguments(r run.Run, digest string) []string {
+func (s Settings) arguments(r run.Run) []string {
 	args := []string{
 		"runner",
 		"--namespace=" + r.Namespace,
 		"--secret=" + Name(r.ID),
-		"--run-digest=" + digest,
 		"--work-dir=" + workDir,
 		"--plugins-dir=" + pluginsDir,
 		"--account-dir=" + accountDir,
