@@ -72,7 +72,7 @@ func TestAKilledProcessLeavesWholeSnapshots(t *testing.T) {
 		for range 1 + i%2 {
 			g.Expect(lines.ReadString('\n')).To(Equal("saving\n"))
 		}
-		time.Sleep(time.Duration(i) * 4 * time.Millisecond) // another moment each time: none is to be the wrong one
+		time.Sleep(time.Duration(i) * 4 * time.Millisecond) // kills at another moment of saving each time
 		g.Expect(child.Process.Kill()).To(Succeed())
 		_, _ = io.Copy(io.Discard, lines) // it is killed
 		_ = child.Wait()
