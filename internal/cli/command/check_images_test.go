@@ -56,7 +56,7 @@ func TestCheckNamesImagesThatCannotBePulled(t *testing.T) {
 	t.Cleanup(func() { _ = w.api.Delete(context.Background(), deployment) })
 	w.waiting("controller", labels, "ImagePullBackOff", "Back-off pulling image:\n not found")
 	w.waiting("starting", labels, "ContainerCreating", "")
-	done := w.run("check --timeout 2s")
+	done := w.run("check --timeout 10s")
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).To(ContainSubstring("✗ pod check-images/controller: cannot pull image registry.example.com/a:1 " +
 		"(ImagePullBackOff: Back-off pulling image: not found): install an existing image with flux pulumi install --image"))

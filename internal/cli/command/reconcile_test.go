@@ -183,13 +183,14 @@ func TestReconcileSaysThatTheRunInFlightIsSilent(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t, "reconcile-unheard")
+	w.env.PollInterval = slowPolls
 	w.apply("reconcile")
 	w.status(func(s *v1.StackStatus) {
 		s.Run = &v1.RunStatus{ID: "run-1", Operation: v1.OperationUpdate, Generation: 1, Holder: v1.RunHolder{Host: "a", Instance: "b"}, StartedAt: metav1.Time{Time: now}}
 	})
 	waits := 0
 	w.env.Now = func() time.Time { waits++; return now.Add(time.Duration(waits) * time.Minute) }
-	done := w.run("reconcile stack network --timeout 1s")
+	done := w.run("reconcile stack network --timeout 10s")
 	g.Expect(done.exit).To(Equal(1))
 	g.Expect(done.err).To(ContainSubstring("run run-1 was already in flight, and its controller reported nothing about it since"))
 }
