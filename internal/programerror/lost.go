@@ -13,7 +13,7 @@ import (
 // a connection that broke. It returns what Pulumi says before that it was doing.
 func CutLost(reported string) (doing string, isLost bool) {
 	m := regexp.MustCompile(`(?s)^(.*?)(?:rpc error: code = Unavailable desc = )?` +
-		`(?:error reading from server: (?:EOF|read .*)|closing transport due to: .*|transport is closing)$`).FindStringSubmatch(strings.TrimSpace(reported))
+		`(?:error reading from server: (?:EOF|(?:.*: )?connection reset by peer|read .*)|closing transport due to: .*|transport is closing)$`).FindStringSubmatch(strings.TrimSpace(reported))
 	if m == nil {
 		return "", false
 	}

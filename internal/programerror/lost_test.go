@@ -18,6 +18,7 @@ func TestAPluginThatEndedIsRecognized(t *testing.T) {
 		"error reading from server: EOF":                                                                   {"", true},
 		"rpc error: code = Unavailable desc = error reading from server: EOF\n":                            {"", true},
 		"error reading from server: read tcp 127.0.0.1:4->127.0.0.1:5: read: connection reset by peer":     {"", true},
+		"discovering packages: error reading from server: connection reset by peer":                        {"discovering packages: ", true},
 		"rpc error: code = Unavailable desc = transport is closing":                                        {"", true},
 		"discovering packages: rpc error: code = Unavailable desc = error reading from server: EOF":        {"discovering packages: ", true},
 		"rpc error: code = Unavailable desc = the API is overloaded":                                       {"", false},

@@ -6,8 +6,10 @@ package pulumi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/programerror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -59,8 +61,11 @@ func (e *events) deletesAll() bool {
 	return !changes.Unknown && changes.Deleted+changes.Retained > 0 && changes.Created+changes.Updated+changes.Replaced+changes.Same == 0
 }
 
-// isHostCrash recognizes that the language host of Pulumi YAML has crashed. It does if the
-// compiler prints nothing.
+// isHostCrash recognizes that the language host of Pulumi YAML has crashed: its connection ended,
+// or was reset. It does if the compiler prints nothing.
 func isHostCrash(text string) bool {
-	return strings.Contains(text, "discover package requirements") && strings.Contains(text, "error reading from server: EOF")
+	return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool {
+		doing, isLost := programerror.CutLost(line)
+		return isLost && strings.Contains(doing, "discover package requirements")
+	})
 }
