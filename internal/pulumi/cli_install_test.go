@@ -216,6 +216,8 @@ func TestAnInstallationIsCancelledWithAllItsProcesses(t *testing.T) {
 			results := make(chan run.Result, 1)
 			go func() { results <- l.driver.Do(ctx, dir, r, func(string) {}) }()
 			l.Eventually(filepath.Join(dir.Workspace(), "installing")).Should(BeAnExistingFile())
+			// The engine prints the line after its language host has sent it.
+			l.Eventually(func() ([]byte, error) { return os.ReadFile(dir.stderr()) }).Should(ContainSubstring("downloading"))
 			started := time.Now()
 			cancel(test.cause)
 			var result run.Result
