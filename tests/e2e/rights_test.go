@@ -19,6 +19,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -104,7 +105,7 @@ func TestWhoMakesWhatAStackOwnsNeedsARightOnItsFinalizers(t *testing.T) {
 }
 
 // liveOnARepository takes a Stack on a private git repository through creation, an update and deletion, with a
-// service account, outputs in a Secret and resources in a ConfigMap.
+// service account, outputs in a Secret, resources in a ConfigMap and a program with dependencies.
 func (t *tenant) liveOnARepository() {
 	t.test.Helper()
 	repo, first := t.repository(project("lab", oneThing("one")))
@@ -122,6 +123,10 @@ func (t *tenant) liveOnARepository() {
 	edit(t, secret, func(s *corev1.Secret) { s.Data["accessToken"] = []byte("another-password") })
 	t.awaitReady(stack, atRevision(revisionOf(second)))
 	t.outputs("outputs", map[string]string{"value": "two"})
+	// Its dependencies would be kept for the UID of the namespace. Nothing here can install them.
+	t.commitTo(repo, sources.Files{"Pulumi.yaml": "name: lab\nruntime: nodejs\n"})
+	request(t, stack)
+	t.awaitFailure(stack, v1.UpdateFailedReason, "installing the dependencies of the program")
 	other := t.commitTo(repo, project("lab", twoThings("x", "z"))) // another list of resources, which is written to its ConfigMap
 	request(t, stack)
 	t.awaitReady(stack, atRevision(revisionOf(other)))
