@@ -84,6 +84,11 @@ type PlanStatus struct {
 	// +required
 	Operation Operation `json:"operation"`
 
+	// Drift is the digest of the drift that the plan corrects, status.drift.digest.
+	// The update refreshes, and is limited to the resources that have drifted.
+	// +optional
+	Drift string `json:"drift,omitempty"`
+
 	// State is Proposed, Approved, Rejected or Applied.
 	// +required
 	State PlanState `json:"state"`

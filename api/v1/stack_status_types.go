@@ -11,7 +11,7 @@ import (
 )
 
 // Operation is what a run does.
-// +kubebuilder:validation:Enum=update;destroy;recover;preview;outputs;propose;propose-destroy
+// +kubebuilder:validation:Enum=update;destroy;recover;preview;outputs;propose;propose-destroy;check-drift
 type Operation string
 
 const (
@@ -35,6 +35,9 @@ const (
 	// OperationProposeDestroy proposes the destroy of the stack for approval
 	// (pulumi destroy --preview-only).
 	OperationProposeDestroy Operation = "propose-destroy"
+	// OperationCheckDrift finds out what was changed outside of Pulumi (pulumi
+	// refresh --preview-only).
+	OperationCheckDrift Operation = "check-drift"
 )
 
 // RunStatus records a run from before it starts until its result is in the
@@ -95,6 +98,17 @@ type RunStatus struct {
 	// count as a reconcile of the Stack.
 	// +optional
 	PreviewRequest string `json:"previewRequest,omitempty"`
+
+	// CheckRequest is the value of the annotation pulumi.com/check-drift that a
+	// check for drift answers.
+	// +optional
+	CheckRequest string `json:"checkRequest,omitempty"`
+
+	// Drift is the digest of the drift that the run corrects, or proposes to
+	// correct. It refreshes, and is limited to status.drift.targets. Such a
+	// proposal does not count as a reconcile of the Stack.
+	// +optional
+	Drift string `json:"drift,omitempty"`
 
 	// Progress is the last reported progress of the run. It is absent for a run
 	// of less than ten seconds, for a preview on request, and while the
@@ -409,7 +423,8 @@ type StackStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions of the Stack: Ready, Reconciling and Stalled.
+	// Conditions of the Stack: Ready, Reconciling, Stalled and, if it is checked
+	// for drift, Drifted.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -508,6 +523,10 @@ type StackStatus struct {
 	// Plan describes what was last proposed for approval. See spec.approval.
 	// +optional
 	Plan *PlanStatus `json:"plan,omitempty"`
+
+	// Drift describes the last check for drift. See spec.drift.
+	// +optional
+	Drift *DriftStatus `json:"drift,omitempty"`
 
 	// Failures is the number of consecutive runs that have failed or were
 	// interrupted. A new revision or a new spec resets it. Runs that a

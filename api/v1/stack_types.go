@@ -258,6 +258,12 @@ type StackSpec struct {
 	// +optional
 	Approval *Approval `json:"approval,omitempty"`
 
+	// Drift looks for changes made outside of Pulumi, on a schedule of its own,
+	// with pulumi refresh --preview-only: the program does not run, and neither
+	// the resources nor the state are changed. Defaults to none.
+	// +optional
+	Drift *Drift `json:"drift,omitempty"`
+
 	// RetryOnUpdateConflict retries sooner while another user of Pulumi holds
 	// the lock of the stack: after 5s, and then with twice the delay each time, up to the
 	// retryInterval. Without it, the controller retries at the retryInterval.

@@ -30,6 +30,9 @@ const (
 	// ProposeDestroy makes a plan of what a Destroy would do, for approval: pulumi destroy
 	// --preview-only.
 	ProposeDestroy = v1.OperationProposeDestroy
+	// CheckDrift finds out what was changed outside of Pulumi, without changes: pulumi refresh
+	// --preview-only.
+	CheckDrift = v1.OperationCheckDrift
 )
 
 // ProgramUse is whether a run runs the program.
@@ -135,6 +138,11 @@ func Kinds() []Kind {
 			Operation: ReadOutputs, Title: "Reading of the outputs", FailedReason: v1.OutputsFailedReason, UpdateType: v1.UpdateTypeUp,
 			Program: ProgramNever, InspectsFirst: true, ReadsOutputs: true,
 			InConditions: true, NeedsFinalizer: true,
+		},
+		{
+			Operation: CheckDrift, Title: "Check for drift", FailedReason: v1.DriftCheckFailedReason, UpdateType: v1.UpdateTypeRefresh,
+			Program:     ProgramNever,
+			Cancellable: true,
 		},
 	}
 }

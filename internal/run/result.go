@@ -109,6 +109,8 @@ type Result struct {
 	Inventory *Inventory `json:",omitempty"`
 	// Plan of what an Update would do, from a Preview that was asked for it. Nil otherwise.
 	Plan *plan.Plan `json:",omitempty"`
+	// Drift is what a CheckDrift has found. Nil if it did not succeed, and for any other run.
+	Drift *Drift `json:",omitempty"`
 	// Log is the end of the run's log, if the log itself is gone with the place of the run.
 	// Nil otherwise.
 	Log *Log `json:",omitempty"`
@@ -116,6 +118,15 @@ type Result struct {
 	Permalink string `json:",omitempty"`
 	// StartedAt and EndedAt bound the run.
 	StartedAt, EndedAt time.Time
+}
+
+// Drift is how the resources of a stack differ from its state.
+type Drift struct {
+	// Found has a step for each resource with drift that counts: OpUpdate with the properties
+	// that differ, or OpDelete if the resource is gone. It has only steps.
+	Found plan.Plan
+	// Ignored is the number of resources with drift that does not count at all.
+	Ignored int `json:",omitempty"`
 }
 
 // TooBigMark and NotShownMark begin the texts in Result.Outputs, and in the status, that

@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 // Run is all that is needed to do one run. It holds secrets: never log it, and write it
@@ -82,6 +84,8 @@ type Run struct {
 	// Approved is the digest of the plan that an Update or a Destroy is held to: unless its own
 	// plan has the same, it ends as PlanChanged and changes nothing. Empty is no plan.
 	Approved string `json:",omitempty"`
+	// IgnoreDrift is what a CheckDrift leaves out of its Drift.
+	IgnoreDrift []v1.IgnoredDrift `json:",omitempty"`
 	// Outputs to return in plain text, from ReadOutputs or from an Update that succeeds.
 	// Nil is none.
 	Outputs *WantedOutputs
