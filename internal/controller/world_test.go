@@ -152,7 +152,7 @@ func (r *testRunner) Forget(of run.Ref) error {
 
 func (r *testRunner) end(id string, outcome run.Outcome, message string) {
 	r.results[id] = &run.Result{
-		Outcome: outcome, Message: message, Project: run.Project{Name: "app", Runtime: "yaml"},
+		Operation: r.runs[id].Operation, Approved: r.runs[id].Approved, Outcome: outcome, Message: message, Project: run.Project{Name: "app", Runtime: "yaml"},
 		StartedAt: started, EndedAt: started.Add(time.Second),
 	}
 }

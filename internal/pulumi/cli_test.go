@@ -435,6 +435,20 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A later version may know operations that change nothing, so that they must not be taken for an update.
+func TestAnOperationOfALaterVersionStartsNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	later := l.update(plainProgram)
+	later.Operation = "of-a-later-version"
+	result := l.do(t.Context(), later)
+	l.Expect(result.Outcome).To(Equal(run.Failed))
+	l.Expect(result.Message).To(ContainSubstring(`does not know the operation "of-a-later-version"`))
+	l.Expect(result.Interrupted).To(BeFalse())
+	l.Expect(result.Operation).To(Equal(later.Operation))
+	l.Expect(l.newCalls()).To(BeEmpty())
+}
+
 func TestALockIsReportedWithItsHolder(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

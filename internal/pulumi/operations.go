@@ -16,6 +16,9 @@ import (
 
 // work prepares the workspace and makes the CLI calls that the operation needs.
 func (s *session) work(ctx context.Context) (exit, error) {
+	if !run.IsKnown(s.run.Operation) {
+		return exit{}, fmt.Errorf("this version of pulumi-controller does not know the operation %q: the controller that has started the run has a later one", s.run.Operation)
+	}
 	if err := s.readFound(); err != nil {
 		return exit{}, err
 	}

@@ -252,7 +252,7 @@ func Failure(r run.Run, outcome run.Outcome, err error, started time.Time) run.R
 	m := maskerOf(r)
 	m.Follow(r.LateMasks)
 	return run.Result{
-		Outcome: outcome, Message: bounded.Text(withoutID(m.Apply(err.Error()), r.ID), maxMessage),
+		Outcome: outcome, Operation: r.Operation, Approved: r.Approved, Message: bounded.Text(withoutID(m.Apply(err.Error()), r.ID), maxMessage),
 		StartedAt: started, EndedAt: time.Now(),
 	}
 }

@@ -33,7 +33,7 @@ func (s *session) ending(last exit, err, cause error) ending {
 
 // result is the result to report.
 func (s *session) result(end ending) run.Result {
-	result := run.Result{Project: s.project, Changes: s.changes()}
+	result := run.Result{Operation: s.run.Operation, Approved: s.run.Approved, Project: s.project, Changes: s.changes()}
 	if !grammar.IsDIY(s.run.Backend) {
 		result.Permalink = permalink(end.last.stdout.Text)
 	}

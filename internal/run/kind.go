@@ -4,6 +4,8 @@
 package run
 
 import (
+	"slices"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
@@ -94,6 +96,9 @@ type Kind struct {
 	// Cancellable reports whether a person can cancel the run. Reading outputs is short,
 	// and nobody could start it again by hand.
 	Cancellable bool
+	// InAllPods reports whether the pods of all versions know the operation, which is so for
+	// no new one: the first versions take one that they do not know for an Update.
+	InAllPods bool
 }
 
 // Kinds returns all kinds of runs.
@@ -102,27 +107,27 @@ func Kinds() []Kind {
 		{
 			Operation: Update, Title: "Update", FailedReason: v1.UpdateFailedReason, UpdateType: v1.UpdateTypeUp,
 			Program: ProgramAlways, ChangesState: true, ChangesResources: true, InspectsFirst: true, ReadsOutputs: true,
-			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
 		},
 		{
 			Operation: Destroy, Title: "Destroy", FailedReason: v1.DestroyFailedReason, UpdateType: v1.UpdateTypeDestroy,
 			Program: ProgramIfAsked, ChangesState: true, ChangesResources: true, InspectsFirst: true,
-			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
 		},
 		{
 			Operation: Recover, Title: "Recovery", FailedReason: v1.RecoveryFailedReason, UpdateType: v1.UpdateTypeRefresh,
 			Program: ProgramIfAsked, ChangesState: true, InspectsFirst: true,
-			Reconciles: true, InConditions: true, NeedsFinalizer: true, Cancellable: true,
+			Reconciles: true, InConditions: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
 		},
 		{
 			Operation: Preview, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
 			Program: ProgramAlways, Previews: true,
-			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
 		},
 		{
 			Operation: Preview, OnRequest: true, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
 			Program: ProgramAlways, Previews: true,
-			Cancellable: true,
+			Cancellable: true, InAllPods: true,
 		},
 		{
 			Operation: Propose, Title: "Proposal", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
@@ -137,7 +142,7 @@ func Kinds() []Kind {
 		{
 			Operation: ReadOutputs, Title: "Reading of the outputs", FailedReason: v1.OutputsFailedReason, UpdateType: v1.UpdateTypeUp,
 			Program: ProgramNever, InspectsFirst: true, ReadsOutputs: true,
-			InConditions: true, NeedsFinalizer: true,
+			InConditions: true, NeedsFinalizer: true, InAllPods: true,
 		},
 		{
 			Operation: CheckDrift, Title: "Check for drift", FailedReason: v1.DriftCheckFailedReason, UpdateType: v1.UpdateTypeRefresh,
@@ -145,6 +150,11 @@ func Kinds() []Kind {
 			Cancellable: true,
 		},
 	}
+}
+
+// IsKnown reports whether this version knows the operation.
+func IsKnown(operation Operation) bool {
+	return slices.ContainsFunc(Kinds(), func(kind Kind) bool { return kind.Operation == operation })
 }
 
 // KindOf returns the kind of a run that no request for a preview has started.
@@ -186,6 +196,6 @@ func kindOf(operation Operation, onRequest bool) Kind {
 		}
 	}
 	unknown := kindOf(Update, false)
-	unknown.Operation, unknown.OnRequest = operation, onRequest
+	unknown.Operation, unknown.OnRequest, unknown.InAllPods = operation, onRequest, false
 	return unknown
 }

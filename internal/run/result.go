@@ -67,6 +67,9 @@ const (
 // be shown.
 type Result struct {
 	Outcome Outcome
+	// Operation of the run, and Approved of it. A pod of an earlier version reports neither.
+	Operation Operation `json:",omitempty"`
+	Approved  string    `json:",omitempty"`
 	// Message is Pulumi's first error, for a person. Empty for a run that succeeded.
 	Message string `json:",omitempty"`
 	// Warnings are what a person should know of a run that succeeded.

@@ -97,9 +97,14 @@ func markRunFailed(stack *v1.Stack, reason, message string) {
 }
 
 // Classify returns the result of a run whose artifact was gone, either as a failure or as a
-// run that came too late, and one that should have a plan and has none as a failure. Any
-// other stays as it is.
+// run that came too late, and one of something else than the recorded run, or that should
+// have a plan and has none, as a failure. Any other stays as it is.
 func Classify(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
+	if isOfAnother(record, result) {
+		classified := *result
+		classified.Outcome, classified.Message, classified.Plan = run.Failed, oldPodText(record), nil
+		return &classified
+	}
 	if IsProposal(record, result) && result.Plan == nil {
 		classified := *result
 		classified.Outcome, classified.Message = run.Failed, "the run has reported no plan of what it would do"
@@ -115,6 +120,26 @@ func Classify(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Re
 		classified.Outcome = run.ArtifactFailed
 	}
 	return &classified
+}
+
+// isOfAnother reports whether the pod of an earlier version has done something else than the
+// recorded run, which such a pod does not know. Only what Pulumi may have said is in question.
+func isOfAnother(record *v1.RunStatus, result *run.Result) bool {
+	if run.KindOfRecord(record).InAllPods && record.Approved == "" {
+		return false
+	}
+	ofPulumi := result.Outcome == run.Succeeded || result.Outcome == run.Failed || result.Outcome == run.PlanChanged
+	return ofPulumi && (result.Operation != record.Operation || result.Approved != record.Approved)
+}
+
+// oldPodText says what to do about the pod of an earlier version.
+func oldPodText(record *v1.RunStatus) string {
+	what := "the operation " + string(record.Operation)
+	if record.Approved != "" {
+		what = "an approved " + string(record.Operation)
+	}
+	return fmt.Sprintf("the pod of the run has a version of pulumi-controller that is too old for %s. It comes from the image in "+
+		"--runner-image, or else of the controller's own pod: use the version of the controller there, and a tag that does not move", what)
 }
 
 func endedText(record *v1.RunStatus, reason string) string {

@@ -280,6 +280,7 @@ func planMade() *plan.Plan {
 // absorbAll absorbs a result as the reconciler does, and returns the event, if there is one.
 func absorbAll(s *v1.Stack, result *run.Result) *Event {
 	record := *s.Status.Run
+	result.Operation, result.Approved = record.Operation, record.Approved
 	result = Classify(s, &record, result)
 	Absorb(s, result, Published{OutputsSecret: OutputsUnwritten(s, &record, result), Preview: PreviewAfter(s, &record, result)})
 	if !run.KindOfRecord(&record).Reconciles {

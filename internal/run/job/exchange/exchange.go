@@ -123,7 +123,7 @@ type ProgressReport struct {
 // EncodeInput encodes the Input for the Secret, and returns its digest. The error is
 // ErrTooLarge if it does not fit.
 func EncodeInput(input Input) (data []byte, digest string, err error) {
-	data, size, err := bounded.Pack(input)
+	data, size, err := bounded.Pack(forAllPods(input))
 	if err != nil {
 		return nil, "", fmt.Errorf("writing the run: %w", err)
 	}
@@ -142,8 +142,12 @@ func DecodeInput(data []byte, digest string) (Input, error) {
 	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
 		return Input{}, fmt.Errorf("reading the run: it was changed: its digest is %s, and should be %s", got, digest)
 	}
-	var input Input
-	if err := bounded.Unpack(data, mostOfRun(), &input); err != nil {
+	var read sent
+	if err := bounded.Unpack(data, mostOfRun(), &read); err != nil {
+		return Input{}, fmt.Errorf("reading the run: %w", err)
+	}
+	input, err := read.input()
+	if err != nil {
 		return Input{}, fmt.Errorf("reading the run: %w", err)
 	}
 	return input, nil

@@ -147,6 +147,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	if !slices.Contains(run.Outcomes(), ended.Outcome) {
 		return nil, fmt.Errorf("reading the result of the run: unknown outcome %q", cut(string(ended.Outcome), maxName))
 	}
+	ended.Operation, ended.Approved = run.Operation(cut(string(ended.Operation), maxName)), cut(ended.Approved, maxName)
 	ended.Plain = boundedPlain(read.Plain)
 	ended.Message = cut(ended.Message, maxMessage)
 	ended.Warnings = first(ended.Warnings, maxWarnings)

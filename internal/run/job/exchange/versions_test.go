@@ -4,8 +4,11 @@
 package exchange
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,4 +75,57 @@ func TestTheRequestToCancelIsWrittenAsByEarlierVersions(t *testing.T) {
 	g.Expect(DecodeCancel([]byte("Gently"))).To(Equal(CancelGently))
 	g.Expect(DecodeCancel([]byte("Now"))).To(Equal(CancelNow))
 	g.Expect([]string{ClaimKey, CancelKey, ProgressKey, ResultKey}).To(Equal([]string{"claim", "cancel", "told", "result"}))
+}
+
+// firstInput is the Input as the pods of the first version read it.
+type firstInput struct {
+	Run struct {
+		ID, Namespace, Name, Stack, Backend, Operation string
+		Timeout                                        time.Duration
+	}
+}
+
+// The first pods take an operation that they do not know for an update, and know no approved plan.
+func TestAPodOfTheFirstVersionDoesNothingThatItDoesNotKnow(t *testing.T) {
+	plain := func(operation run.Operation) run.Run {
+		return run.Run{
+			ID: "1", Namespace: "default", Name: "app", Stack: "dev", Backend: "s3://state", Operation: operation, Timeout: time.Hour, InspectFirst: true,
+			Program: run.Program{YAML: []byte("resources: {}\n")}, Config: map[string]json.RawMessage{"app:a": json.RawMessage("1")}, Secrets: map[string]string{"app:s": "hush"},
+		}
+	}
+	held := plain(run.Update)
+	held.Approved = "sha256:aa"
+	first := []run.Operation{"update", "destroy", "recover", "preview", "outputs"} // never add to these
+	runs := []run.Run{held, plain("of-a-later-version")}
+	for _, kind := range run.Kinds() {
+		runs = append(runs, plain(kind.Operation))
+	}
+	for _, todo := range runs {
+		t.Run(string(todo.Operation)+todo.Approved, func(t *testing.T) {
+			g := NewWithT(t)
+			data, digest, err := EncodeInput(Input{Run: todo, Nonce: "random"})
+			g.Expect(err).NotTo(HaveOccurred())
+			var read firstInput
+			g.Expect(bounded.Unpack(data, mostOfRun(), &read)).To(Succeed())
+			g.Expect(read.Run.ID).To(Equal("1"))
+			g.Expect(read.Run.Timeout).To(Equal(time.Hour))
+			if slices.Contains(first, todo.Operation) && todo.Approved == "" {
+				g.Expect(read.Run.Operation).To(BeEquivalentTo(todo.Operation))
+				g.Expect(read.Run.Stack).To(Equal("dev"))
+			} else {
+				g.Expect(read.Run.Operation).To(Equal("preview"))
+				g.Expect(read.Run.Stack+read.Run.Backend).To(BeEmpty(), "without a stack, no version starts Pulumi")
+			}
+			g.Expect(DecodeInput(data, digest)).To(Equal(Input{Run: todo, Nonce: "random"}), "this version knows what is meant")
+		})
+	}
+}
+
+func TestARunOfALaterVersionIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	data, _, err := bounded.Pack(sent{Newer: &run.Run{Operation: run.Update}, Needs: version + 1})
+	g.Expect(err).NotTo(HaveOccurred())
+	sum := sha256.Sum256(data)
+	_, err = DecodeInput(data, "sha256:"+hex.EncodeToString(sum[:]))
+	g.Expect(err).To(MatchError(And(HavePrefix("reading the run: "), ContainSubstring("--runner-image"))))
 }
