@@ -18,6 +18,9 @@ import (
 // diffName is the command whose exit codes are those of flux diff.
 const diffName = "diff"
 
+// markdownOutput is the format for comments at a git forge.
+const markdownOutput = "markdown"
+
 // maxMarkdown bounds the output in Markdown: a comment at a git forge may have about as much.
 const maxMarkdown = 60_000
 
@@ -35,13 +38,7 @@ above 1 for an error.`
 
   # Write it for a comment
   flux pulumi diff stack network -o markdown`
-	addOutputFlag(cmd, cmd.Flags(), &output, "print the plan as json, yaml or markdown")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if output == "" {
-			return nil
-		}
-		return checkOutput(output, "json", "yaml", "markdown")
-	}
+	addOutputFlag(cmd, cmd.Flags(), &output, "print the plan as json, yaml or markdown", markdownOutput)
 	return newGroup(diffName, "Show what waits for an approval", cmd)
 }
 
@@ -58,7 +55,7 @@ func (s *session) diff(ctx context.Context, api client.Reader, stack *v1.Stack, 
 	switch output {
 	case "":
 		err = s.showProposal(stack, of, read)
-	case "markdown":
+	case markdownOutput:
 		_, err = fmt.Fprint(s.Out, plan.Markdown(read, maxMarkdown))
 	default:
 		err = printValue(s.Out, output, read)

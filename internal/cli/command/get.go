@@ -22,10 +22,21 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 )
 
+// wideOutput is the format of a table with more columns.
+const wideOutput = "wide"
+
 // getFlags are the flags of all get commands.
 type getFlags struct {
 	allNamespaces, noHeader, watch, showSource bool
 	statusSelector, labelSelector, output      string
+}
+
+// printsObjects reports whether the objects are printed, and not a table of them.
+func (f *getFlags) printsObjects() bool { return f.output != "" && f.output != wideOutput }
+
+// columns of the table.
+func (f *getFlags) columns() rows.Options {
+	return rows.Options{Namespace: f.allNamespaces, Source: f.showSource, Wide: f.output == wideOutput}
 }
 
 func newGet(s *session) *cobra.Command {
@@ -48,7 +59,7 @@ func newGet(s *session) *cobra.Command {
 	set.BoolVarP(&flags.watch, "watch", "w", false, "print changes until interrupted")
 	set.StringVar(&flags.statusSelector, "status-selector", "", "only list objects with this condition, such as ready=false or ready!=true")
 	set.StringVarP(&flags.labelSelector, "label-selector", "l", "", "only list objects with these labels")
-	addOutputFlag(get, set, &flags.output, "print the objects as json or yaml instead of a table")
+	addOutputFlag(get, set, &flags.output, "print the objects as json or yaml instead of a table, or wide for a table that also shows drift", wideOutput)
 	return get
 }
 
@@ -66,7 +77,7 @@ func newGetKind(s *session, flags *getFlags, kind cluster.Kind) *cobra.Command {
 
 func (s *session) get(cmd *cobra.Command, flags *getFlags, kind cluster.Kind, args []string) error {
 	if flags.output != "" {
-		if err := checkOutput(flags.output, "json", "yaml"); err != nil {
+		if err := checkOutput(flags.output, "json", "yaml", wideOutput); err != nil {
 			return err
 		}
 	}
@@ -87,7 +98,7 @@ func (s *session) get(cmd *cobra.Command, flags *getFlags, kind cluster.Kind, ar
 	if flags.watch {
 		return s.getWatching(ctx, api, flags, kind, selector, options)
 	}
-	if flags.output != "" {
+	if flags.printsObjects() {
 		return s.getRaw(ctx, api, flags, kind, selector, args, options)
 	}
 	objects, err := kind.List(ctx, api, options...)
@@ -97,12 +108,12 @@ func (s *session) get(cmd *cobra.Command, flags *getFlags, kind cluster.Kind, ar
 	if len(objects) == 0 {
 		return s.noObjects(kind, args, flags.allNamespaces)
 	}
-	s.printTable(flags, selector, objects, rows.Options{Namespace: flags.allNamespaces, Source: flags.showSource})
+	s.printTable(flags, selector, objects, flags.columns())
 	return nil
 }
 
 func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
-	if flags.watch || flags.output != "" {
+	if flags.watch || flags.printsObjects() {
 		return errors.New("expected a single resource type, but found all")
 	}
 	selector, err := parseStatusSelector(flags.statusSelector)
@@ -127,7 +138,9 @@ func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
 		if objects = selector.filter(objects); len(objects) == 0 {
 			continue
 		}
-		s.printTable(flags, selector, objects, rows.Options{Namespace: flags.allNamespaces, Kind: true})
+		columns := flags.columns()
+		columns.Kind = true
+		s.printTable(flags, selector, objects, columns)
 		_, _ = fmt.Fprintln(s.Out)
 	}
 	return nil
@@ -135,16 +148,15 @@ func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
 
 // getWatching prints a row for each object, and then for each change.
 func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *getFlags, kind cluster.Kind, selector statusSelector, options []client.ListOption) error {
-	if flags.output != "" {
-		return errors.New("--watch prints a table and cannot be used with --output")
+	if flags.printsObjects() {
+		return fmt.Errorf("--watch prints a table and cannot be used with --output %s", flags.output)
 	}
 	first := true
 	return cluster.Follow(ctx, api, kind.NewList(), s.follower(func(event watch.EventType, object client.Object) error {
 		if event == watch.Deleted || len(selector.filter([]client.Object{object})) == 0 {
 			return nil
 		}
-		table.Print(s.Out, s.header(flags, first, object, rows.Options{Namespace: flags.allNamespaces, Source: flags.showSource}),
-			[][]string{rows.Of(object, rows.Options{Namespace: flags.allNamespaces, Source: flags.showSource}, s.Now())})
+		table.Print(s.Out, s.header(flags, first, object, flags.columns()), [][]string{rows.Of(object, flags.columns(), s.Now())})
 		first = false
 		return nil
 	}), options...)

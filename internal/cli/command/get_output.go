@@ -45,16 +45,17 @@ func (s *session) getRaw(ctx context.Context, api client.Client, flags *getFlags
 }
 
 // addOutputFlag adds --output to a command, which then rejects an unknown format before
-// it does anything else.
-func addOutputFlag(cmd *cobra.Command, flags *pflag.FlagSet, output *string, usage string) {
+// it does anything else. The formats are json, yaml and those that are named.
+func addOutputFlag(cmd *cobra.Command, flags *pflag.FlagSet, output *string, usage string, more ...string) {
+	formats := append([]string{"json", "yaml"}, more...)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *output == "" {
 			return nil
 		}
-		return checkOutput(*output, "json", "yaml")
+		return checkOutput(*output, formats...)
 	}
 	flags.StringVarP(output, "output", "o", "", usage)
-	completeValues(cmd, "output", "json", "yaml")
+	completeValues(cmd, "output", formats...)
 }
 
 // printValue prints a value as json or yaml.

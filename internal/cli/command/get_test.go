@@ -19,6 +19,8 @@ func TestGet(t *testing.T) {
 		"get programs",
 		"get all",
 		"get all -A",
+		"get stacks -o wide",
+		"get all -A -o wide --no-header",
 		"get stack network -o yaml",
 		"get stacks -l tier=base -o json",
 	)
@@ -37,6 +39,8 @@ func TestGetRefuses(t *testing.T) {
 		"get stacks -o table",
 		"get all",
 		"get all -w",
+		"get all -o yaml",
+		"get stacks -w -o json",
 		"get stack a b",
 		"get stuck",
 		"get nothing",

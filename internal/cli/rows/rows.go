@@ -29,7 +29,12 @@ type Options struct {
 	Kind bool
 	// Source adds the source of a Stack's program.
 	Source bool
+	// Wide adds whether a Stack has drifted.
+	Wide bool
 }
+
+// driftedCondition is the condition of a Stack that says whether it has drifted.
+const driftedCondition = "Drifted"
 
 // Header returns the header of the table for the kind of the object.
 func Header(object client.Object, options Options) []string {
@@ -44,7 +49,11 @@ func Header(object client.Object, options Options) []string {
 	if options.Source {
 		header = append(header, "Source")
 	}
-	return append(header, "Revision", "Suspended", "Ready", "Message")
+	header = append(header, "Revision", "Suspended", "Ready")
+	if options.Wide {
+		header = append(header, "Drifted")
+	}
+	return append(header, "Message")
 }
 
 // Of returns the row of an object.
@@ -63,7 +72,11 @@ func Of(object client.Object, options Options, now time.Time) []string {
 		if running := Running(object, now); running != "" {
 			message = running
 		}
-		return append(row, table.Shorten(object.Status.LastAppliedRevision), yes(object.Spec.Suspend), ready, table.Shorten(oneLine(message)))
+		row = append(row, table.Shorten(object.Status.LastAppliedRevision), yes(object.Spec.Suspend), ready)
+		if options.Wide {
+			row = append(row, drifted(object.Status.Conditions))
+		}
+		return append(row, table.Shorten(oneLine(message)))
 	case *v1.Program:
 		ready, message := readiness(object.Status.Conditions)
 		return append(row, name(object, "program", options), table.Shorten(programRevision(object)), ready, table.Shorten(oneLine(message)))
@@ -91,6 +104,14 @@ func readiness(conditions []metav1.Condition) (status, message string) {
 		return string(ready.Status), ready.Message
 	}
 	return string(metav1.ConditionFalse), "waiting to be reconciled"
+}
+
+// drifted returns whether the last check found drift, "" if there was none.
+func drifted(conditions []metav1.Condition) string {
+	if found := apimeta.FindStatusCondition(conditions, driftedCondition); found != nil {
+		return string(found.Status)
+	}
+	return ""
 }
 
 // oneLine joins the lines of a message, which would break the table.
