@@ -14,14 +14,16 @@ import (
 // bytes: first the counts, then a code block in the language diff, in which what deletes
 // or replaces a resource comes first. What does not fit is counted. It is "" if not even
 // the counts fit.
-func Markdown(p Plan, most int) string {
-	head := "**" + p.summary() + "**\n"
+func Markdown(p Plan, most int) string { return markdown(p, p.summary(), plannedWording(), most) }
+
+func markdown(p Plan, summary string, by wording, most int) string {
+	head := "**" + summary + "**\n"
 	if len(head) > most {
 		return ""
 	}
 	blocks := make([][]row, 0, len(p.Steps)+1)
 	for _, step := range inOrder(p.Steps, Step.key, Step.digest) {
-		blocks = append(blocks, step.value.rows())
+		blocks = append(blocks, step.value.rows(by))
 	}
 	slices.SortStableFunc(blocks, func(a, b []row) int { return cmp.Compare(urgency(a[0].op), urgency(b[0].op)) })
 	if outputs := p.outputRows(); len(outputs) > 0 {

@@ -23,8 +23,8 @@ type row struct {
 }
 
 // rows of a step and of what it changes.
-func (s Step) rows() []row {
-	text := visible(s.Type+" "+nameOf(s.URN)) + " (" + visible(s.what()) + ")"
+func (s Step) rows(by wording) []row {
+	text := visible(s.Type+" "+nameOf(s.URN)) + " (" + visible(by.step(s)) + ")"
 	rows := []row{{op: s.Op, sign: s.sign(), text: text}}
 	for _, property := range s.Properties {
 		note := ""

@@ -14,17 +14,21 @@ import (
 // most width columns, of any length if it is 0. If paint is not nil, it colours a text by
 // the operation, or the kind of change, that the text is about.
 func Terminal(p Plan, width int, paint func(op, text string) string) string {
+	return terminal(p, plannedWording(), width, paint)
+}
+
+func terminal(p Plan, by wording, width int, paint func(op, text string) string) string {
 	if paint == nil {
 		paint = func(_, text string) string { return text }
 	}
 	var text strings.Builder
 	for _, step := range inOrder(p.Steps, Step.key, Step.digest) {
-		for _, row := range step.value.rows() {
+		for _, row := range step.value.rows(by) {
 			writeRow(&text, row, width, paint)
 		}
 	}
 	if more := p.More.Total(); more > 0 {
-		_, _ = fmt.Fprintf(&text, "... %d more: %s\n", more, p.More)
+		_, _ = fmt.Fprintf(&text, "... %d more: %s\n", more, by.counts(p.More))
 	}
 	if outputs := p.outputRows(); len(outputs) > 0 {
 		text.WriteString("outputs:\n")
