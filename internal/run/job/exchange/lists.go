@@ -6,6 +6,7 @@ package exchange
 import (
 	"slices"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -97,6 +98,34 @@ func boundedInventory(reported *run.Inventory) *run.Inventory {
 	}
 	bounded.LeftOut = boundedCount(reported.LeftOut)
 	return &bounded
+}
+
+// copyPlan copies the plan of a result, or what has drifted, in its place. It is nil if the
+// result has neither; none has both.
+func copyPlan(ended *run.Result) *plan.Plan {
+	switch {
+	case ended.Plan != nil:
+		copied := *ended.Plan
+		ended.Plan = &copied
+		return &copied
+	case ended.Drift != nil:
+		copied := *ended.Drift
+		ended.Drift = &copied
+		return &copied.Found
+	}
+	return nil
+}
+
+// boundedDrift returns drift that the driver may have found.
+func boundedDrift(reported *run.Drift) *run.Drift {
+	if reported == nil {
+		return nil
+	}
+	found := reported.Found
+	return &run.Drift{
+		Found:   plan.Plan{Steps: found.Steps, More: found.More, MoreDigest: found.MoreDigest}.Bounded(),
+		Ignored: boundedCount(reported.Ignored),
+	}
 }
 
 // first copies the first members of a list, so that the others are not kept in memory.

@@ -40,6 +40,7 @@ func TestListsRoundTrip(t *testing.T) {
 			}}}},
 			More: plan.Counts{Delete: 2}, MoreDigest: "sha256:01",
 		},
+		Drift: &run.Drift{Found: plan.Plan{Steps: []plan.Step{{Op: "delete", URN: "urn:b", Type: "t"}}, More: plan.Counts{Update: 1}, MoreDigest: "sha256:02"}, Ignored: 3},
 	}
 	data, err := EncodeResult(run.Update, ended)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -101,6 +102,15 @@ func TestListsThatDoNotFitSayWhatIsLeftOut(t *testing.T) {
 				g.Expect(read.Plan.Digest()).To(Equal(long.Digest()))
 			},
 		},
+		"drift is cut, and has the same digest": {
+			run.CheckDrift, run.Result{Drift: &run.Drift{Found: long, Ignored: 2}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Drift.Found.Steps).NotTo(BeEmpty())
+				g.Expect(read.Drift.Found.Counts()).To(Equal(plan.Counts{Update: 10_000, Delete: 1}))
+				g.Expect(read.Drift.Found.Digest()).To(Equal(long.Digest()))
+				g.Expect(read.Drift.Ignored).To(Equal(2))
+			},
+		},
 		"a plan and outputs that do not fit": {
 			run.Preview, run.Result{Plan: &long, Outputs: map[string]json.RawMessage{"large": quoted(noise(2 << 20))}},
 			func(g *WithT, read *run.Result) {
@@ -118,6 +128,7 @@ func TestListsThatDoNotFitSayWhatIsLeftOut(t *testing.T) {
 			read, err := DecodeResult(data, now)
 			g.Expect(err).NotTo(HaveOccurred())
 			tt.want(g, read)
+			g.Expect(long.Steps).To(HaveLen(10_000), "the result itself stays as it is")
 		})
 	}
 }
@@ -176,6 +187,7 @@ func TestForgedListsAreBounded(t *testing.T) {
 	}
 	all, err := pack(result{Result: run.Result{
 		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Plan: forged,
+		Drift: &run.Drift{Found: plan.Plan{Steps: forged.Steps, Inputs: "none", Outputs: []plan.Output{{}}}, Ignored: -1},
 	}})
 	g.Expect(err).NotTo(HaveOccurred())
 	read, err := DecodeResult(all.data, time.Now())
@@ -190,6 +202,7 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g.Expect(read.Plan.Steps[0].MoreProperties).To(BeZero())
 	g.Expect(read.Plan.More.Delete).To(Equal(maxCount))
 	g.Expect(len(read.Plan.MoreDigest)).To(BeNumerically("<=", plan.MaxName))
+	g.Expect(*read.Drift).To(Equal(run.Drift{Found: plan.Plan{Steps: read.Plan.Steps}}), "it has only steps")
 }
 
 func TestAnUnknownCancelIsIgnored(t *testing.T) {

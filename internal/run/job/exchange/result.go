@@ -68,7 +68,7 @@ func (p packedResult) sizeText() string {
 }
 
 // EncodeResult encodes the result for the Secret. If it does not fit, EncodeResult leaves
-// some of it out and says so: first the log, then from the plan and the list of resources,
+// some of it out and says so: first the log, then from the plan or drift and the list of resources,
 // as much as necessary, then the plain outputs, and then all outputs. A run that only
 // reads outputs has failed in that case.
 func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
@@ -88,9 +88,9 @@ func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	if all, err = pack(whole); err != nil || all.fits() {
 		return all.data, err
 	}
-	if ended.Plan != nil {
-		_, fits, err := ended.Plan.Fit(func(made plan.Plan) (bool, error) {
-			whole.Result.Plan = &made
+	if copied := copyPlan(&whole.Result); copied != nil {
+		_, fits, err := copied.Fit(func(made plan.Plan) (bool, error) {
+			*copied = made
 			all, err = pack(whole)
 			return all.fits(), err
 		})
@@ -168,6 +168,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	if ended.Plan, err = read.plan(); err != nil {
 		return nil, errors.New("reading the result of the run: its plan is not the expected JSON") // the error may quote it
 	}
+	ended.Drift = boundedDrift(ended.Drift)
 	if ended.EndedAt.IsZero() || ended.EndedAt.After(now) {
 		ended.EndedAt = now
 	}
