@@ -16,9 +16,10 @@ import (
 // goals are what a plan of Pulumi has that its events do not: values that are secret, or
 // in which Pulumi has replaced a secret.
 type goals struct {
-	// changes are the inputs of each resource that change, and outputs those of each
-	// component, as keyed hashes by name.
-	changes, outputs map[string]map[string]string
+	// changes are keyed hashes of the inputs of each resource that change, and outputs those of
+	// the outputs of the stack that do.
+	changes goalHashes
+	outputs resourceHashes
 	// secrets are those in the plan, in plain text.
 	secrets mask.StateSecrets
 	// text is the whole plan, empty if it is too large to keep.
@@ -40,7 +41,7 @@ var errNotPlan = errors.New("the plan that Pulumi has saved cannot be read")
 func readGoals(from io.Reader, read valueReader) (*goals, error) {
 	bounded := &budget{from: from}
 	r := goalsReader{read: read, json: json.NewDecoder(bounded), from: bounded}
-	found := &goals{changes: map[string]map[string]string{}, outputs: map[string]map[string]string{}}
+	found := &goals{}
 	err := r.members(func(name string) error {
 		if name != "resourcePlans" {
 			return r.json.Decode(&json.RawMessage{})
@@ -86,15 +87,18 @@ func (r goalsReader) add(found *goals, urn string) error {
 	}
 	var planned struct {
 		Goal struct {
-			InputDiff  diff `json:"inputDiff"`
-			OutputDiff diff `json:"outputDiff"`
+			Type       string `json:"type"`
+			InputDiff  diff   `json:"inputDiff"`
+			OutputDiff diff   `json:"outputDiff"`
 		} `json:"goal"`
 	}
 	if err := json.Unmarshal(text, &planned); err != nil {
 		return err
 	}
-	found.changes[urn] = r.sums(planned.Goal.InputDiff.Adds, planned.Goal.InputDiff.Updates)
-	found.outputs[urn] = r.sums(planned.Goal.OutputDiff.Adds, planned.Goal.OutputDiff.Updates)
+	found.changes.add(r.read, urn, r.sums(planned.Goal.InputDiff.Adds, planned.Goal.InputDiff.Updates))
+	if planned.Goal.Type == stackType {
+		found.outputs = r.read.hashesOf(r.sums(planned.Goal.OutputDiff.Adds, planned.Goal.OutputDiff.Updates), maxKeptGoals)
+	}
 	return nil
 }
 

@@ -47,11 +47,11 @@ func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Pl
 	w := planWriter{read: p.read, mask: m, withoutValues: isUnread || p.kept > maxKeptValues || len(p.steps) > plan.MaxSteps}
 	made := plan.Plan{}
 	for _, key := range slices.Sorted(maps.Keys(p.steps)) {
-		made.Steps = append(made.Steps, w.step(p.steps[key], known.changes[p.steps[key].URN]))
+		made.Steps = append(made.Steps, w.step(p.steps[key], known.changes))
 	}
 	isMasked := w.isMasked(p.outputs)
 	for _, change := range p.outputs {
-		goal := known.outputs[p.root][change.top]
+		goal := known.outputs.of(change.top)
 		if change.isSame() && goal == "" {
 			continue
 		}
@@ -73,20 +73,20 @@ type planWriter struct {
 	withoutValues bool
 }
 
-func (w planWriter) step(planned plannedStep, goals map[string]string) plan.Step {
-	step := planned.Step
+func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
+	step, known := planned.Step, goals.of(planned.URN)
 	shown, changed := w.texts(plan.MaxURN, step.URN, step.Type, step.Provider, step.ID)
 	if changed {
 		step.Digest = w.read.sum(step.URN, step.Type, step.Provider, step.ID)
 	}
 	step.URN, step.Type, step.Provider, step.ID = shown[0], shown[1], shown[2], shown[3]
-	isMasked, isNew := w.isMasked(planned.changes), step.Op == plan.OpCreate && goals != nil
+	isMasked, isNew := w.isMasked(planned.changes), step.Op == plan.OpCreate && goals.read
 	for _, change := range planned.changes {
-		path, shown := w.change(change, isMasked, goals[change.top])
+		path, shown := w.change(change, isMasked, known.of(change.top))
 		if isNew {
 			// What the provider adds to the inputs of the program, such as a name that it makes up, is
 			// another one in each preview. It follows from the inputs of the program otherwise.
-			shown.Digest = w.read.sum(change.path, change.kind, goals[change.top])
+			shown.Digest = w.read.sum(change.path, change.kind, known.of(change.top))
 		}
 		step.Properties = append(step.Properties, plan.Property{Path: path, Kind: change.kind, Replaces: change.replaces, Change: shown})
 	}

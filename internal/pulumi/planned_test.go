@@ -22,7 +22,8 @@ func TestAPlanIsTheSameWhateverNameAProviderMakesUp(t *testing.T) {
 			{path: "name", top: "name", kind: plan.KindAdd, new: read.value(name, true)},
 		}}
 		planned := plannedSteps{read: read, steps: map[string]plannedStep{"urn": step}}
-		known := &goals{changes: map[string]map[string]string{"urn": {"size": goal}}}
+		known := &goals{}
+		known.changes.add(read, "urn", map[string]string{"size": goal})
 		return planned.plan(mask.New(nil), known, false)
 	}
 	first := made("big", "bucket-1a2b", "hash of big")
