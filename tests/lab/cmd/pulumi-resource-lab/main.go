@@ -13,16 +13,8 @@ import (
 )
 
 func main() {
-	if err := run(context.Background()); err != nil {
+	if err := provider.Serve(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "pulumi-resource-lab:", err)
 		os.Exit(1)
 	}
-}
-
-func run(ctx context.Context) error {
-	lab, err := provider.New()
-	if err != nil {
-		return err
-	}
-	return lab.Run(ctx, provider.Name, provider.Version)
 }

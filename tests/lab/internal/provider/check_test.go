@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		want        []string
 	}{
 		"a name is enough":                     {args: Args{Name: "a"}},
-		"a name must be there":                 {args: Args{}, want: []string{"name"}},
+		"a name must not be empty":             {args: Args{}, want: []string{"name"}},
 		"a name must not be a path":            {args: Args{Name: "../a"}, want: []string{"name"}},
 		"a name that is not known yet is fine": {args: Args{}, nameUnknown: true},
 		"each operation may be delayed": {args: Args{Name: "a",

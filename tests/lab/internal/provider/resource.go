@@ -8,6 +8,7 @@ import (
 	"errors"
 
 	"github.com/pulumi/pulumi-go-provider/infer"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
@@ -27,10 +28,23 @@ func (Resource) Check(ctx context.Context, req infer.CheckRequest) (infer.CheckR
 	if err != nil {
 		return infer.CheckResponse[Args]{}, err
 	}
+	if _, named := req.NewInputs.GetOk("name"); !named {
+		if args.Name, err = nameOf(ctx, req); err != nil {
+			return infer.CheckResponse[Args]{}, err
+		}
+	}
 	if len(failures) == 0 {
 		failures = check(args, !req.NewInputs.Get("name").HasComputed())
 	}
 	return infer.CheckResponse[Args]{Inputs: args, Failures: failures}, nil
+}
+
+// nameOf makes up the name of a thing, which keeps it.
+func nameOf(ctx context.Context, req infer.CheckRequest) (string, error) {
+	if old := req.OldInputs.Get("name"); old.IsString() {
+		return old.AsString(), nil
+	}
+	return resource.NewUniqueName(seedFrom(ctx), req.Name+"-", 7, 0, nil)
 }
 
 // Create creates a thing with a new ID. An error once the thing exists is an

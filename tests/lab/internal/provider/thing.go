@@ -13,8 +13,9 @@ import (
 // create and update those of the program, read and delete those of the state. So a
 // failing delete must first get into the state by an update.
 type Args struct {
-	// Name of the thing. A new name replaces it. Required.
-	Name string `pulumi:"name" provider:"replaceOnChanges"`
+	// Name of the thing. A new name replaces it. Without one, the provider makes one up, as real
+	// ones do: from the name of the resource and the random seed of the engine.
+	Name string `pulumi:"name,optional" provider:"replaceOnChanges"`
 	// Value of the thing, updated in place.
 	Value *string `pulumi:"value,optional"`
 	// SecretValue is kept only in the Pulumi state (as a secret), never in the cloud or
@@ -58,7 +59,7 @@ type State struct {
 
 // Annotate describes the inputs in the schema.
 func (a *Args) Annotate(annotator infer.Annotator) {
-	annotator.Describe(&a.Name, "The name of the thing. A new one replaces it.")
+	annotator.Describe(&a.Name, "The name of the thing. A new one replaces it. Made up if there is none.")
 	annotator.Describe(&a.Value, "The value of the thing.")
 	annotator.Describe(&a.SecretValue, "A secret, kept in the Pulumi state only.")
 	annotator.Describe(&a.Tags, "The tags of the thing.")
