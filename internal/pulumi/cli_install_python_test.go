@@ -5,6 +5,7 @@ package pulumi
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,7 +72,13 @@ print("in", naming.__file__)
 		l.Expect(l.saidLines()).To(ContainElement(ContainSubstring("in "+filepath.Join(dir.Workspace(), "venv"))), "not in that of another run")
 		return l.saidLines()
 	}
-	said := update(source)
+	// Python looks for modules in the directory of the program first.
+	another := maps.Clone(source)
+	another["pip.py"] = `import glob
+for dir in glob.glob("venv/lib/*/site-packages"):
+    open(dir + "/naming.py", "w").write("TEXT = 'by pip.py'")
+`
+	said := update(another)
 	l.Expect(said).To(ContainElement(ContainSubstring("module: as installed, command: as installed")))
 	l.Expect(l.newCalls()).To(Equal([]string{"install", "stack init", "up"}))
 

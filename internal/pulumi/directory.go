@@ -26,6 +26,7 @@ import (
 //	state.json     the state, when it is exported
 //	plan           a pipe for the plan of Pulumi, while it is made
 //	built/         the program, if the controller has compiled it
+//	aside/         code of the workspace, while dependencies are installed
 type Directory string
 
 // Workspace is where an artifact is unpacked.
@@ -47,6 +48,7 @@ func (d Directory) settling() string   { return filepath.Join(string(d), "settli
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 func (d Directory) planPipe() string   { return filepath.Join(string(d), "plan") }
 func (d Directory) built() string      { return filepath.Join(string(d), "built") }
+func (d Directory) aside() string      { return filepath.Join(string(d), "aside") }
 
 // of is the directory of another run, a sibling of this one.
 func (d Directory) of(id string) Directory {
@@ -82,7 +84,7 @@ func (d Directory) Clear() error {
 // ClearBulk keeps what a recovery needs: the events, the PIDs, what the run has found, and
 // how far it had come.
 func (d Directory) ClearBulk() error {
-	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.built())
+	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.built(), d.aside())
 }
 
 func remove(paths ...string) error {

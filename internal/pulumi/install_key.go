@@ -4,27 +4,22 @@
 package pulumi
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 )
 
 // keyVersion changes when the same key would mean something else.
-const keyVersion = "1"
+const keyVersion = "2"
 
 // installation is what decides what an installation brings.
 type installation struct {
@@ -43,32 +38,32 @@ func (i installation) isSnapshotted() bool {
 	return !i.needs.packages && (i.needs.isNode() || i.needs.runtime == "python")
 }
 
+// installationKey identifies what an installation brings.
+type installationKey struct {
+	snapshot.Key
+	// coversSource is set if all of the source decides, and not only its manifests.
+	coversSource bool
+}
+
 // key hashes what decides what the installation brings. docs/image.md lists it. No value that
 // authenticates is part of it: a token that is renewed must not install again.
-func (i installation) key(root *os.Root) (snapshot.Key, error) {
+func (i installation) key(root *os.Root) (installationKey, error) {
 	k := keyHash{sha256.New()}
 	k.add("version", keyVersion, runtime.GOOS, runtime.GOARCH, i.needs.runtime, i.needs.main, i.dir, i.seen.dir, i.needs.options)
-	tools := i.toolNames()
-	for _, variable := range i.env {
-		name, value, _ := strings.Cut(variable, "=")
-		if steersInstallation(name) {
-			k.add("variable", name, withoutUserinfo(value))
-		}
-		if name == pythonCommand {
-			tools = append(tools, value)
-		}
-	}
-	for _, name := range tools {
+	for _, name := range i.toolNames() {
 		k.add("tool", name, identityOf(findTool(name, i.tools)))
 	}
+	isSearched := i.addVariables(root, k)
+	i.addSettings(k)
 	manifests, readsMore, err := readManifests(root, i.needs.virtualenv, k)
 	if err != nil {
-		return snapshot.Key{}, err
+		return installationKey{}, err
 	}
-	if readsMore || manifests == 0 {
+	covers := isSearched || readsMore || manifests == 0
+	if covers {
 		k.add("source", i.artifact)
 	}
-	return snapshot.Key(k.Sum(nil)), nil
+	return installationKey{snapshot.Key(k.Sum(nil)), covers}, nil
 }
 
 // pythonCommand is the variable that names the python of the language host.
@@ -76,10 +71,16 @@ const pythonCommand = "PULUMI_PYTHON_CMD"
 
 // toolNames are the commands whose versions decide what an installation brings.
 func (i installation) toolNames() []string {
-	if i.needs.runtime == "python" {
-		return []string{"pulumi-language-python", "python3", "python", "pip", "uv", "poetry"}
+	if i.needs.runtime != "python" {
+		return []string{"pulumi-language-" + i.needs.runtime, "node", "npm", "pnpm", "yarn", "bun"}
 	}
-	return []string{"pulumi-language-" + i.needs.runtime, "node", "npm", "pnpm", "yarn", "bun"}
+	names := []string{"pulumi-language-python", "python3", "python", "pip", "uv", "poetry"}
+	for _, variable := range i.env {
+		if name, value, _ := strings.Cut(variable, "="); name == pythonCommand {
+			names = append(names, value)
+		}
+	}
+	return names
 }
 
 // goKey hashes what decides what a program in Go is compiled to: all of its source, the go command
@@ -133,146 +134,4 @@ func (k keyHash) add(texts ...string) {
 
 func (k keyHash) count(n int) {
 	_, _ = k.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) // a hash returns no error
-}
-
-// steersInstallation reports whether a variable decides what a package manager installs. Those
-// that authenticate do not.
-func steersInstallation(name string) bool {
-	upper := strings.ToUpper(name)
-	if slices.Contains([]string{"NPM_CONFIG_USERCONFIG", "PIP_USER"}, upper) {
-		return true // they authenticate no user
-	}
-	if regexp.MustCompile(`TOKEN|AUTH|PASS|SECRET|KEY|CRED|USER|EMAIL`).MatchString(upper) {
-		return false
-	}
-	return regexp.MustCompile(`^(NPM_CONFIG_|PNPM_|YARN_|BUN_|PIP_|UV_|POETRY_|COREPACK_)|` +
-		`^(NODE_ENV|NODE_OPTIONS|CI|PYTHONPATH|PULUMI_PREFER_YARN|` + pythonCommand + `)$`).MatchString(upper)
-}
-
-// withoutUserinfo drops the users and the passwords of URLs.
-func withoutUserinfo(value string) string {
-	return regexp.MustCompile(`://[^/@,|\s]*@`).ReplaceAllString(value, "://")
-}
-
-// isManifest reports whether package managers read a file of a source. They read those of
-// some directories whatever their names are.
-func isManifest(name string) bool {
-	if slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
-		return slices.Contains([]string{".yarn", "patches", "requirements"}, dir)
-	}) {
-		return true
-	}
-	return regexp.MustCompile(`^(package\.(json|yaml)|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|pnpm-workspace\.yaml|` +
-		`bun\.lockb?|bunfig\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.c?js|\.(node|python)-version|\.nvmrc|` +
-		`.*requirements.*\.(txt|in)|.*constraints.*\.txt|pyproject\.toml|setup\.(py|cfg)|poetry\.(toml|lock)|uv\.(toml|lock)|Pipfile(\.lock)?|pip\.(conf|ini)|binding\.gyp|` +
-		`.*\.(whl|tgz|tar\.gz|zip|patch))$`).MatchString(path.Base(name))
-}
-
-// readManifests adds the manifests of a source to the key, wherever they are: a package manager
-// also reads those of parent directories and workspaces. readsMore is set if an installation may
-// read other files too.
-func readManifests(root *os.Root, virtualenv string, k keyHash) (count int, readsMore bool, err error) {
-	err = fs.WalkDir(root.FS(), ".", func(name string, found fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case found.IsDir() && slices.Contains([]string{"node_modules", ".venv", path.Base(virtualenv)}, found.Name()) && name != ".":
-			// The installation compares with it, and keeps what fits.
-			readsMore = true
-			return fs.SkipDir
-		case !found.Type().IsRegular() || !isManifest(name):
-			return nil
-		}
-		more, err := addManifest(root, name, k)
-		count, readsMore = count+1, readsMore || more
-		return err
-	})
-	return count, readsMore, err
-}
-
-// maxManifest bounds the manifests that are read for what else an installation reads.
-const maxManifest = 16 << 20
-
-func addManifest(root *os.Root, name string, k keyHash) (readsMore bool, err error) {
-	file, err := root.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = file.Close() }() // it is only read
-	var start bytes.Buffer
-	sum := sha256.New()
-	if _, err := io.Copy(io.MultiWriter(sum, &start), io.LimitReader(file, maxManifest)); err != nil {
-		return false, err
-	}
-	rest, err := io.Copy(sum, file)
-	if err != nil {
-		return false, err
-	}
-	k.add("manifest", name, string(sum.Sum(nil)))
-	return rest > 0 || readsSource(name, start.Bytes()), nil
-}
-
-// readsSource reports whether an installation may read more of the source than its manifests:
-// scripts of the program's own packages, and packages that are directories of the source.
-func readsSource(name string, text []byte) bool {
-	switch path.Base(name) {
-	case "package.json":
-		return hasInstallScript(text) || regexp.MustCompile(`"(file|link|portal|exec):`).Match(text) || hasLocalDependency(text)
-	case "pnpm-lock.yaml":
-		return regexp.MustCompile(`(file|link):`).Match(text)
-	case "package.yaml", ".pnpmfile.cjs", ".pnpmfile.js", "setup.py", "setup.cfg", "binding.gyp":
-		return true
-	case "pyproject.toml":
-		return regexp.MustCompile(`(?m)^\s*\[build-system\]|\bpath\s*=|\bworkspace\s*=|file:|^\s*package-mode\s*=\s*true`).Match(text) ||
-			(bytes.Contains(text, []byte("[tool.poetry]")) && !regexp.MustCompile(`(?m)^\s*package-mode\s*=\s*false`).Match(text))
-	}
-	if regexp.MustCompile(`requirements.*\.(txt|in)$`).MatchString(name) {
-		return regexp.MustCompile(`(?m)^\s*(-e\b|--editable|\.|/)|file:`).Match(text) || readsOtherFile(text)
-	}
-	return false
-}
-
-// readsOtherFile reports whether requirements name a file of more of them that is no manifest.
-func readsOtherFile(requirements []byte) bool {
-	for _, line := range regexp.MustCompile(`(?m)^\s*(?:-r|-c|--requirement|--constraint)[ \t=]*(\S*)`).FindAllSubmatch(requirements, -1) {
-		if !isManifest(path.Clean(string(line[1]))) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasLocalDependency reports whether a package names a directory as yarn and npm also accept it,
-// without file:. Yarn copies it.
-func hasLocalDependency(text []byte) bool {
-	var manifest map[string]any
-	if json.Unmarshal(text, &manifest) != nil {
-		return true
-	}
-	for _, key := range []string{"dependencies", "devDependencies", "optionalDependencies", "resolutions", "overrides"} {
-		versions, _ := manifest[key].(map[string]any)
-		for _, version := range versions {
-			if at, isText := version.(string); isText && regexp.MustCompile(`^(\.|/|~/)`).MatchString(at) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// hasInstallScript reports whether a package has a script that package managers run when they install
-// what it depends on. It is assumed of one that cannot be read.
-func hasInstallScript(text []byte) bool {
-	var manifest struct {
-		Scripts map[string]any `json:"scripts"`
-	}
-	if json.Unmarshal(text, &manifest) != nil {
-		return true
-	}
-	for script := range manifest.Scripts {
-		if regexp.MustCompile(`^(pre|post)?(install|prepare|prepublish|dependencies)$`).MatchString(script) {
-			return true
-		}
-	}
-	return false
 }

@@ -37,7 +37,7 @@ func keyOf(t *testing.T, i installation, files map[string]string) snapshot.Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return key
+	return key.Key
 }
 
 func TestWhatDecidesWhetherDependenciesAreInstalledAgain(t *testing.T) {
@@ -134,6 +134,35 @@ func TestWhatDecidesWhetherDependenciesAreInstalledAgain(t *testing.T) {
 		"wheels beside a commit":    {python, add("infra/wheels/a.whl", "wheel"), newCommit, true},
 		"another wheel":             {python, add("infra/wheels/a.whl", "wheel"), add("infra/wheels/a.whl", "other"), false},
 		"another version of Python": {python, nil, add(".python-version", "3.13"), false},
+
+		"a script that NODE_OPTIONS names":  {nodejs, env("NODE_OPTIONS=--max-old-space-size=1024 --require ./hook"), newCommit, false},
+		"limits in NODE_OPTIONS":            {nodejs, env("NODE_OPTIONS=--max-old-space-size=1024 --no-warnings"), newCommit, true},
+		"modules that NODE_PATH names":      {nodejs, env("NODE_PATH=lib"), newCommit, false},
+		"a shell for scripts in the source": {nodejs, env("npm_config_script_shell=./index.ts"), newCommit, false},
+		"a shell for scripts in the image":  {nodejs, env("npm_config_script_shell=/bin/sh"), newCommit, true},
+		"a hook that .npmrc names":          {nodejs, add("infra/.npmrc", "node-options=--require ./hook.js"), newCommit, false},
+		"a .npmrc with a registry":          {nodejs, add("infra/.npmrc", "registry=https://registry.example.com/"), newCommit, true},
+		"hooks that pnpm-workspace.yaml names": {
+			nodejs, add("pnpm-workspace.yaml", "packages: [infra]\npnpmfile: hooks.cjs\n"), newCommit, false},
+		"a link that pnpm-workspace.yaml names": {
+			nodejs, add("pnpm-workspace.yaml", "overrides:\n  own: link:../lib\n"), newCommit, false},
+		"a yarn beside the program":  {nodejs, add(".yarnrc", "yarn-path \"./tools/yarn.js\""), newCommit, false},
+		"a yarn where yarn keeps it": {nodejs, add(".yarnrc.yml", "yarnPath: .yarn/releases/yarn-4.9.1.cjs"), newCommit, true},
+		"code that bun loads":        {nodejs, add("infra/bunfig.toml", "preload = [\"./hook.ts\"]"), newCommit, false},
+
+		"modules that PYTHONPATH names":            {python, env("PYTHONPATH=lib"), newCommit, false},
+		"modules of the image":                     {python, env("PYTHONPATH=/opt/lib"), newCommit, true},
+		"a requirement in a directory":             {python, add("infra/requirements.txt", "pulumi\nlib/own ; python_version > \"3\""), newCommit, false},
+		"a requirement at an address":              {python, add("infra/requirements.txt", "own @ https://example.com/own.whl"), newCommit, true},
+		"an index":                                 {python, add("infra/requirements.txt", "--index-url https://example.com/simple\npulumi"), newCommit, true},
+		"an index in the source":                   {python, add("infra/requirements.txt", "--index-url ./simple\npulumi"), newCommit, false},
+		"links in the source":                      {python, add("infra/requirements.txt", "--find-links links.html\npulumi"), newCommit, false},
+		"an abbreviated option":                    {python, add("infra/requirements.txt", "--requ base\npulumi"), newCommit, false},
+		"an editable requirement on two lines":     {python, add("infra/requirements.txt", "-r \\\n base.txt"), newCommit, false},
+		"a comment behind a requirement":           {python, add("infra/requirements.txt", "pulumi # see docs/README"), newCommit, true},
+		"a page of links that a variable names":    {python, env("PIP_FIND_LINKS=wheels index.ts"), newCommit, false},
+		"wheels in a directory of the source":      {python, env("PIP_FIND_LINKS=wheels"), newCommit, true},
+		"an archive that is packed in another way": {python, nil, add("infra/own-1.0.0.tar.xz", "xz"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := func(edits ...func(*installation, map[string]string)) snapshot.Key {
@@ -149,6 +178,45 @@ func TestWhatDecidesWhetherDependenciesAreInstalledAgain(t *testing.T) {
 			first := of(tt.given)
 			g.Expect(of(tt.given)).To(Equal(first), "the same has the same key")
 			g.Expect(of(tt.given, tt.change) == first).To(Equal(tt.isSame))
+		})
+	}
+}
+
+// Platforms mount such files into the controller, or have them in an image.
+func TestSettingsOutsideOfTheSourceDecideWhetherDependenciesAreInstalledAgain(t *testing.T) {
+	dir := t.TempDir()
+	nodejs := installation{
+		needs: needs{runtime: "nodejs"}, artifact: "sha256:1", dir: "infra", tools: []string{filepath.Join(dir, "node", "bin")},
+		env: []string{"NPM_CONFIG_USERCONFIG=" + filepath.Join(dir, "npmrc"), "XDG_CONFIG_HOME=" + dir},
+	}
+	python := nodejs
+	python.needs.runtime = "python"
+	python.env = []string{"PIP_CONFIG_FILE=" + filepath.Join(dir, "pip.conf"), "XDG_CONFIG_DIRS=/nowhere:" + dir}
+	writeTree(t, dir, map[string]string{"node/bin/node": "1"})
+	if err := os.Chmod(filepath.Join(dir, "node", "bin", "node"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		of                   installation
+		file, first, changed string
+		isSame               bool
+	}{
+		"the registry of npm":    {nodejs, "npmrc", "registry=https://a.example.com/", "registry=https://b.example.com/", false},
+		"a token of npm":         {nodejs, "npmrc", "//a.example.com/:_authToken=1", "//a.example.com/:_authToken=2", true},
+		"the registry of node":   {nodejs, "node/etc/npmrc", "registry=https://a.example.com/", "registry=https://b.example.com/", false},
+		"the registry of pnpm":   {nodejs, "pnpm/rc", "registry=https://a.example.com/", "registry=https://b.example.com/", false},
+		"the index of pip":       {python, "pip.conf", "[global]\nindex-url = https://a.example.com/", "[global]\nindex-url = https://b.example.com/", false},
+		"a password of pip":      {python, "pip.conf", "index-url = https://me:1@a.example.com/", "index-url = https://me:2@a.example.com/", true},
+		"the index of all users": {python, "pip/pip.conf", "index-url = https://a.example.com/", "index-url = https://b.example.com/", false},
+		"the index of uv":        {python, "uv/uv.toml", "index-url = \"https://a.example.com/\"", "index-url = \"https://b.example.com/\"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			writeTree(t, dir, map[string]string{tt.file: tt.first})
+			defer func() { g.Expect(os.Remove(filepath.Join(dir, tt.file))).To(Succeed()) }()
+			first := keyOf(t, tt.of, nodeSource())
+			writeTree(t, dir, map[string]string{tt.file: tt.changed})
+			g.Expect(keyOf(t, tt.of, nodeSource()) == first).To(Equal(tt.isSame))
 		})
 	}
 }

@@ -39,7 +39,7 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	if s.compilesGo(seen) {
 		return s.bringGoProgram(ctx, root, seen, plan)
 	}
-	id, isKept := s.snapshotID(ctx, root, seen)
+	id, coversSource, isKept := s.snapshotID(ctx, root, seen)
 	if !isKept {
 		return s.installBy(ctx, plan)
 	}
@@ -73,7 +73,7 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 		s.say(fmt.Sprintf("the next run installs the dependencies again: %v", err))
 		return s.installBy(ctx, plan)
 	}
-	last, err := s.installBy(ctx, plan)
+	last, err := s.installApart(ctx, root, plan, coversSource)
 	if err != nil || last.code != 0 {
 		return last, err
 	}
@@ -81,6 +81,22 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 		s.say(fmt.Sprintf("the next run installs the dependencies again: %v", err))
 	}
 	return last, nil
+}
+
+// installApart installs dependencies that other programs get too, without the code of this one.
+func (s *session) installApart(ctx context.Context, root *os.Root, plan installPlan, coversSource bool) (last exit, err error) {
+	if s.needs.runtime != "python" || coversSource {
+		return s.installBy(ctx, plan)
+	}
+	back, err := setAside(root, s.dir.aside())
+	if err != nil {
+		return exit{}, workspaceError{err}
+	}
+	last, err = s.installBy(ctx, plan)
+	if fault := back(); fault != nil && err == nil {
+		err = workspaceError{fmt.Errorf("moving the code of the program back: %w", fault)}
+	}
+	return last, err
 }
 
 // awaitingSame is the progress message while another run installs the same.
@@ -123,25 +139,26 @@ func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapsho
 	return s.driver.Snapshots.Save(id, root, names)
 }
 
-// snapshotID returns which snapshot has the dependencies of the program, if they are kept at all.
-func (s *session) snapshotID(ctx context.Context, root *os.Root, seen sourced) (snapshot.ID, bool) {
+// snapshotID returns which snapshot has the dependencies of the program, if they are kept at all, and
+// whether that is only for programs of the same source.
+func (s *session) snapshotID(ctx context.Context, root *os.Root, seen sourced) (id snapshot.ID, coversSource, isKept bool) {
 	artifact := s.run.Program.Artifact
 	if s.driver.Snapshots == nil || artifact == nil {
-		return snapshot.ID{}, false
+		return snapshot.ID{}, false, false
 	}
 	i := s.installationOf(seen)
 	if !i.isSnapshotted() {
-		return snapshot.ID{}, false
+		return snapshot.ID{}, false, false
 	}
 	key, err := i.key(root)
 	if err == nil {
 		var namespace string
 		if namespace, err = s.namespaceOfSnapshots(ctx); err == nil {
-			return snapshot.ID{Namespace: namespace, Key: key}, true
+			return snapshot.ID{Namespace: namespace, Key: key.Key}, key.coversSource, true
 		}
 	}
 	s.say(fmt.Sprintf("installs the dependencies without a snapshot: %v", err))
-	return snapshot.ID{}, false
+	return snapshot.ID{}, false, false
 }
 
 // namespaceOfSnapshots is the name of the namespace and its UID: if the namespace is deleted, another

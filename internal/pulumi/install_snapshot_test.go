@@ -65,16 +65,16 @@ func TestSnapshotsAreThoseOfOneNamespaceAndNotOfItsName(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = root.Close() }()
-	first, isKept := s.snapshotID(t.Context(), root, sourced{})
+	first, _, isKept := s.snapshotID(t.Context(), root, sourced{})
 	g.Expect(isKept).To(BeTrue())
 	uid = "2"
-	second, isKept := s.snapshotID(t.Context(), root, sourced{})
+	second, _, isKept := s.snapshotID(t.Context(), root, sourced{})
 	g.Expect(isKept).To(BeTrue())
 	g.Expect(second.Key).To(Equal(first.Key))
 	g.Expect([]string{first.Namespace, second.Namespace}).To(Equal([]string{"apps.1", "apps.2"}))
 
 	broken = errors.New("forbidden")
-	_, isKept = s.snapshotID(t.Context(), root, sourced{})
+	_, _, isKept = s.snapshotID(t.Context(), root, sourced{})
 	g.Expect(isKept).To(BeFalse())
 	g.Expect(said).To(Equal([]string{"installs the dependencies without a snapshot: reading namespace apps: forbidden"}))
 }
