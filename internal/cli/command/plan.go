@@ -11,12 +11,16 @@ import (
 
 // showPlan writes a plan to the output.
 func (s *session) showPlan(p plan.Plan) error {
-	width := 0
-	if s.OutIsTerminal && s.Width != nil {
-		width = s.Width()
-	}
-	_, err := fmt.Fprint(s.Out, plan.Terminal(p, width, s.planColour))
+	_, err := fmt.Fprint(s.Out, plan.Terminal(p, s.width(), s.planColour))
 	return err
+}
+
+// width of the output, 0 if it is no terminal.
+func (s *session) width() int {
+	if s.OutIsTerminal && s.Width != nil {
+		return s.Width()
+	}
+	return 0
 }
 
 // planColour colours a text by the operation that it is about, like flux diff: green for

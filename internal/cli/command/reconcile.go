@@ -30,13 +30,13 @@ func newReconcile(s *session) *cobra.Command {
 }
 
 func newReconcileStack(s *session) *cobra.Command {
-	var withSource, force bool
+	var withSource, force, checkDrift bool
 	cmd := &cobra.Command{
 		Use: "stack [name]", Aliases: []string{"stacks"},
 		Short: "Run a Stack now and wait for the result",
 		Long: `Runs a Stack now, even if its inputs have not changed or the retry interval has not passed, and waits for the result.
 If a run is in flight, the command waits for it first. With --force, the run also refreshes the state before the update, so
-that changes made by hand are undone.`,
+that changes made by hand are undone. With --check-drift, nothing is run: the Stack is checked for such changes.`,
 		Example: `  # Run a Stack
   flux pulumi reconcile stack network
 
@@ -44,14 +44,23 @@ that changes made by hand are undone.`,
   flux pulumi reconcile stack network --with-source
 
   # Undo changes that were made by hand
-  flux pulumi reconcile stack network --force --timeout 20m`,
+  flux pulumi reconcile stack network --force --timeout 20m
+
+  # Find changes that were made by hand
+  flux pulumi reconcile stack network --check-drift`,
 		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
 		RunE: s.onOne(cluster.Stack(), func(ctx context.Context, api client.WithWatch, of target) error {
+			if checkDrift {
+				return s.checkDrift(ctx, api, of)
+			}
 			return s.reconcileStack(ctx, api, of, withSource, force)
 		}),
 	}
 	cmd.Flags().BoolVar(&withSource, "with-source", false, "reconcile the source of the Stack first")
 	cmd.Flags().BoolVar(&force, "force", false, "refresh the state before the update, like spec.refresh, so that drift is undone")
+	cmd.Flags().BoolVar(&checkDrift, "check-drift", false, "do not run the Stack, but check whether resources were changed outside of Pulumi")
+	cmd.MarkFlagsMutuallyExclusive("check-drift", "force")
+	cmd.MarkFlagsMutuallyExclusive("check-drift", "with-source")
 	return cmd
 }
 

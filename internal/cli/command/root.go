@@ -80,7 +80,7 @@ func Run(interruptible context.Context, env Environment, args []string) int {
 // failureCode returns the exit code of a command that failed or was called wrongly.
 func failureCode(cmd *cobra.Command) int {
 	for ; cmd != nil; cmd = cmd.Parent() {
-		if cmd.Name() == previewName || cmd.Name() == diffName {
+		if cmd.Name() == previewName || cmd.Name() == diffName || cmd.Name() == driftName {
 			return exitPreviewFailed
 		}
 	}
@@ -113,6 +113,7 @@ func newRoot(s *session) *cobra.Command {
 		newCreate(s),
 		newDebug(s),
 		newDiff(s),
+		newDrift(s),
 		newEvents(s),
 		newExport(s),
 		newGet(s),

@@ -63,6 +63,11 @@ func allSeen(object *unstructured.Unstructured) bool {
 	if asked := object.GetAnnotations()[v1.PreviewRequestAnnotation]; asked != "" && asked != previewed {
 		return false
 	}
+	checked, _, _ := unstructured.NestedString(object.Object, "status", "drift", "lastHandledCheck")
+	running, _, _ := unstructured.NestedString(object.Object, "status", "run", "checkRequest")
+	if asked := object.GetAnnotations()[v1.CheckDriftAnnotation]; asked != "" && asked != checked && asked != running {
+		return false
+	}
 	if isCancelUnseen(object) {
 		return false
 	}

@@ -114,8 +114,8 @@ func TestAfter(t *testing.T) {
 
 func TestTakenUp(t *testing.T) {
 	for name, tc := range map[string]struct {
-		asked, preview, status string
-		want                   bool
+		asked, preview, check, status string
+		want                          bool
 	}{
 		"never looked at":               {status: "{observedGeneration: -1}"},
 		"ready":                         {status: "{conditions: [" + isReady + "]}", want: true},
@@ -131,11 +131,14 @@ func TestTakenUp(t *testing.T) {
 		"tried again, and answered":     {asked: "now", status: "{lastHandledReconcileAt: now, conditions: [" + isFailed + "," + withRetry + "]}", want: true},
 		"preview not looked at":         {preview: "now", status: "{preview: {request: before}, conditions: [" + isReady + "]}"},
 		"preview that waits":            {preview: "now", status: "{preview: {request: now}, conditions: [" + isReady + "]}", want: true},
+		"check not looked at":           {check: "now", status: "{drift: {lastHandledCheck: before}, conditions: [" + isReady + "]}"},
+		"check in flight":               {check: "now", status: "{run: {id: a, checkRequest: now}, conditions: [" + isFailed + "," + withRetry + "]}", want: true},
+		"check that has ended":          {check: "now", status: "{drift: {lastHandledCheck: now}, conditions: [" + isReady + "]}", want: true},
 		"asked for the first time ever": {asked: "now", status: "{conditions: [" + isReady + "]}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := object(t, tc.status)
-			of.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": tc.asked, "pulumi.com/preview-requested-at": tc.preview})
+			of.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": tc.asked, "pulumi.com/preview-requested-at": tc.preview, "pulumi.com/check-drift": tc.check})
 			NewWithT(t).Expect(TakenUp(of)).To(Equal(tc.want))
 		})
 	}

@@ -33,9 +33,6 @@ type Options struct {
 	Wide bool
 }
 
-// driftedCondition is the condition of a Stack that says whether it has drifted.
-const driftedCondition = "Drifted"
-
 // Header returns the header of the table for the kind of the object.
 func Header(object client.Object, options Options) []string {
 	var header []string
@@ -108,7 +105,7 @@ func readiness(conditions []metav1.Condition) (status, message string) {
 
 // drifted returns whether the last check found drift, "" if there was none.
 func drifted(conditions []metav1.Condition) string {
-	if found := apimeta.FindStatusCondition(conditions, driftedCondition); found != nil {
+	if found := apimeta.FindStatusCondition(conditions, v1.DriftedCondition); found != nil {
 		return string(found.Status)
 	}
 	return ""
