@@ -436,7 +436,8 @@ type StackStatus struct {
 	LastAttemptedRevision string `json:"lastAttemptedRevision,omitempty"`
 
 	// LastAttemptedDigest is the digest of all inputs of the last run that was neither
-	// a recovery nor a destroy. It is empty after a destroy.
+	// a recovery nor a destroy. It is empty after a destroy. After a proposal, it begins
+	// with propose: so that a version that knows no proposals does not take it for applied.
 	// +optional
 	LastAttemptedDigest string `json:"lastAttemptedDigest,omitempty"`
 

@@ -96,9 +96,10 @@ type Kind struct {
 	// Cancellable reports whether a person can cancel the run. Reading outputs is short,
 	// and nobody could start it again by hand.
 	Cancellable bool
-	// InAllPods reports whether the pods of all versions know the operation, which is so for
-	// no new one: the first versions take one that they do not know for an Update.
-	InAllPods bool
+	// InAllVersions reports whether all versions know the operation, which is so for no new one:
+	// pods, and the controller after a rollback, may be of a version that takes an operation that
+	// it does not know for an Update.
+	InAllVersions bool
 }
 
 // Kinds returns all kinds of runs.
@@ -107,27 +108,27 @@ func Kinds() []Kind {
 		{
 			Operation: Update, Title: "Update", FailedReason: v1.UpdateFailedReason, UpdateType: v1.UpdateTypeUp,
 			Program: ProgramAlways, ChangesState: true, ChangesResources: true, InspectsFirst: true, ReadsOutputs: true,
-			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Destroy, Title: "Destroy", FailedReason: v1.DestroyFailedReason, UpdateType: v1.UpdateTypeDestroy,
 			Program: ProgramIfAsked, ChangesState: true, ChangesResources: true, InspectsFirst: true,
-			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Recover, Title: "Recovery", FailedReason: v1.RecoveryFailedReason, UpdateType: v1.UpdateTypeRefresh,
 			Program: ProgramIfAsked, ChangesState: true, InspectsFirst: true,
-			Reconciles: true, InConditions: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
+			Reconciles: true, InConditions: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Preview, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
 			Program: ProgramAlways, Previews: true,
-			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllPods: true,
+			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Preview, OnRequest: true, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
 			Program: ProgramAlways, Previews: true,
-			Cancellable: true, InAllPods: true,
+			Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Propose, Title: "Proposal", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
@@ -142,7 +143,7 @@ func Kinds() []Kind {
 		{
 			Operation: ReadOutputs, Title: "Reading of the outputs", FailedReason: v1.OutputsFailedReason, UpdateType: v1.UpdateTypeUp,
 			Program: ProgramNever, InspectsFirst: true, ReadsOutputs: true,
-			InConditions: true, NeedsFinalizer: true, InAllPods: true,
+			InConditions: true, NeedsFinalizer: true, InAllVersions: true,
 		},
 		{
 			Operation: CheckDrift, Title: "Check for drift", FailedReason: v1.DriftCheckFailedReason, UpdateType: v1.UpdateTypeRefresh,
@@ -196,6 +197,6 @@ func kindOf(operation Operation, onRequest bool) Kind {
 		}
 	}
 	unknown := kindOf(Update, false)
-	unknown.Operation, unknown.OnRequest, unknown.InAllPods = operation, onRequest, false
+	unknown.Operation, unknown.OnRequest, unknown.InAllVersions = operation, onRequest, false
 	return unknown
 }

@@ -114,7 +114,7 @@ func Classify(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Re
 		return result
 	}
 	classified := *result
-	if decide.IsFirstMiss(observeLastRun(stack), record.Digest, result) {
+	if decide.IsFirstMiss(observeLastRun(stack), inputsOf(record), result) {
 		classified.Message = "the artifact was replaced before it was fetched; the current artifact runs next: " + result.Message
 	} else {
 		classified.Outcome = run.ArtifactFailed
@@ -125,7 +125,7 @@ func Classify(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Re
 // isOfAnother reports whether the pod of an earlier version has done something else than the
 // recorded run, which such a pod does not know. Only what Pulumi may have said is in question.
 func isOfAnother(record *v1.RunStatus, result *run.Result) bool {
-	if run.KindOfRecord(record).InAllPods && record.Approved == "" {
+	if run.KindOfRecord(record).InAllVersions && record.Approved == "" {
 		return false
 	}
 	ofPulumi := result.Outcome == run.Succeeded || result.Outcome == run.Failed || result.Outcome == run.PlanChanged
@@ -155,9 +155,9 @@ func resetFailuresOnChange(stack *v1.Stack, record *v1.RunStatus) {
 		changed = changed || (last.Digest != "" && last.Digest != record.Digest)
 	}
 	if run.KindOfRecord(record).RunsInputs {
-		attempted := attemptedDigest(record)
-		changed = changed || stack.Status.LastAttemptedDigest != attempted
-		stack.Status.LastAttemptedDigest = attempted
+		before := attemptedInputs(stack)
+		stack.Status.LastAttemptedDigest = attemptedDigest(record)
+		changed = changed || before != inputsDigest(record.Operation, stack.Status.LastAttemptedDigest)
 	}
 	if changed {
 		stack.Status.Failures = 0

@@ -116,5 +116,5 @@ func cancelledRun(stack *v1.Stack) *decide.Cancelled {
 	if last == nil || last.Generation != stack.Generation {
 		return nil
 	}
-	return &decide.Cancelled{Operation: last.Operation, Digest: last.Digest, Message: last.Message}
+	return &decide.Cancelled{Operation: last.Operation, Digest: inputsDigest(last.Operation, last.Digest), Message: last.Message}
 }

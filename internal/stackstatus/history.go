@@ -33,7 +33,7 @@ func historyDigest(record *v1.RunStatus) string {
 	if !run.KindOfRecord(record).RunsInputs {
 		return ""
 	}
-	return record.Digest
+	return inputsOf(record)
 }
 
 func recoveryReason(stack *v1.Stack, record *v1.RunStatus, result *run.Result) string {

@@ -119,13 +119,13 @@ func edited(stack *v1.Stack) bool {
 
 // observeLastRun returns what is decided on of the last run.
 func observeLastRun(stack *v1.Stack) decide.LastRun {
-	seen := decide.LastRun{Digest: stack.Status.LastAttemptedDigest}
+	seen := decide.LastRun{Digest: attemptedInputs(stack)}
 	last := LastRun(stack)
 	if last == nil {
 		return seen
 	}
 	seen.Operation = last.Operation
-	seen.RunDigest = last.Digest
+	seen.RunDigest = inputsDigest(last.Operation, last.Digest)
 	seen.Succeeded = last.State == v1.UpdateSucceeded
 	seen.Reason, seen.Message = last.Reason, last.Message
 	if last.EndedAt != nil {

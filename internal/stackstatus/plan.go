@@ -210,6 +210,8 @@ func absorbProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	proposal := *record
 	if !run.KindOfRecord(record).Proposes {
 		proposal.Operation = run.ProposalOf(record.Operation)
+		proposal.Digest = recordedDigest(proposal.Operation, inputsOf(record))
+		stack.Status.LastAttemptedDigest = attemptedDigest(&proposal)
 	}
 	p := stack.Status.Plan
 	by, approved := approval(stack, p)

@@ -27,6 +27,7 @@ func MarkQueued(stack *v1.Stack, kind run.Kind, request, why string) {
 // RecordRun records a run that is about to start.
 func RecordRun(stack *v1.Stack, record v1.RunStatus) {
 	kind, mayHaveResources := run.KindOfRecord(&record), updatedElsewhere(stack)
+	record.Digest = recordedDigest(record.Operation, record.Digest)
 	stack.Status.Run = &record
 	if kind.OnRequest {
 		stack.Status.Preview = &v1.PreviewStatus{Request: record.PreviewRequest, Run: record.ID, Revision: record.Revision, StartedAt: &record.StartedAt}

@@ -15,7 +15,7 @@ const version = 2
 
 // needs returns the version that a pod has to know for the run.
 func needs(r run.Run) int {
-	if r.Approved != "" || !run.KindOf(r.Operation).InAllPods {
+	if r.Approved != "" || !run.KindOf(r.Operation).InAllVersions {
 		return 2
 	}
 	return 1
