@@ -63,7 +63,7 @@ func TestDefaultsAreFluxs(t *testing.T) {
 	for name := range fluxDefaults() {
 		g.Expect(all).To(HaveKey(name))
 	}
-	g.Expect(own).To(HaveLen(14), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-runs, concurrent-runs-per-namespace, data-dir, dependency-cache-size, pulumi-dir, "+
+	g.Expect(own).To(HaveLen(15), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-drift-checks, concurrent-runs, concurrent-runs-per-namespace, data-dir, dependency-cache-size, pulumi-dir, "+
 		"runner, runner-image, runner-images, runner-pod-security and runner-workspace-template are this controller's: %v", own)
 }
 

@@ -46,6 +46,7 @@ type Config struct {
 	HTTPRetry      int
 
 	ConcurrentRunsPerNamespace int
+	ConcurrentDriftChecks      int
 	Runner                     string
 	RunnerImage                string
 	RunnerImages               map[string]string
@@ -97,6 +98,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("--concurrent-runs must be at least 1, not %d", c.ConcurrentRuns)
 	case c.ConcurrentRunsPerNamespace < 0:
 		return fmt.Errorf("--concurrent-runs-per-namespace must not be negative, not %d", c.ConcurrentRunsPerNamespace)
+	case c.ConcurrentDriftChecks < 1:
+		return fmt.Errorf("--concurrent-drift-checks must be at least 1, not %d", c.ConcurrentDriftChecks)
 	case c.Runner != LocalRunner && c.Runner != JobRunner:
 		return fmt.Errorf("--runner must be %s or %s, not %q", LocalRunner, JobRunner, c.Runner)
 	case !slices.Contains([]psaapi.Level{psaapi.LevelRestricted, psaapi.LevelBaseline, psaapi.LevelPrivileged}, psaapi.Level(c.RunnerPodSecurity)):

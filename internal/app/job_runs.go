@@ -41,7 +41,7 @@ func (b base) newJobRunner() (*job.Runner, error) {
 	runner := job.New(job.Options{
 		Settings: settings,
 		Client:   b.manager.GetClient(), Reader: b.manager.GetAPIReader(), Cache: cache, Namespace: namespace,
-		Concurrent: b.ConcurrentRuns, PerNamespace: b.ConcurrentRunsPerNamespace,
+		Concurrent: b.ConcurrentRuns, PerNamespace: b.ConcurrentRunsPerNamespace, ConcurrentInBackground: b.ConcurrentDriftChecks,
 		InUse: b.records.InUse, Recorded: b.records.Recorded, Runtime: newRuntimes(b.SourceLocalhost).of, Wake: b.waker.Wake, Log: ctrl.Log,
 	})
 	if err := b.manager.Add(cache); err != nil {

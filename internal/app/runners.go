@@ -84,6 +84,8 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 		Usable:       b.data.Take,
 		Concurrent:   b.ConcurrentRuns,
 		PerNamespace: b.ConcurrentRunsPerNamespace,
+
+		ConcurrentInBackground: b.ConcurrentDriftChecks,
 		Driver: &pulumi.Driver{
 			Bin:              bin,
 			Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},

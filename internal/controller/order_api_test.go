@@ -57,6 +57,9 @@ func (r *promptRunner) Postpone(namespace, name string) {
 	r.inner.Postpone(namespace, name)
 }
 
+// Background has as many slots as are asked for, as has the runner itself.
+func (r *promptRunner) Background() run.Slots { return r }
+
 func (r *promptRunner) Ended() []run.Ref { return nil }
 
 func (r *promptRunner) Report(run.Ref) run.Report { return run.Report{} }
@@ -86,6 +89,9 @@ func (r *promptRunner) Start(todo run.Run) error {
 	r.inner.runs[todo.ID] = todo
 	result := &run.Result{
 		Outcome: run.Succeeded, Project: run.Project{Name: "app", Runtime: "yaml"}, StartedAt: r.now(), EndedAt: r.now(),
+	}
+	if todo.Operation == run.CheckDrift {
+		result.Drift = &run.Drift{}
 	}
 	if todo.Outputs != nil {
 		result.Plain = &run.PlainOutputs{Wanted: *todo.Outputs, Values: map[string]json.RawMessage{"a": json.RawMessage(`"b"`)}}

@@ -51,7 +51,7 @@ func (r RunRecords) Recorded(ctx context.Context, ref run.Ref) (run.Recorded, er
 			return run.Recorded{}, fmt.Errorf("failed to read Stack %s/%s: %w", ref.Namespace, ref.Name, err)
 		}
 		if record := stack.Status.Run; err == nil && record != nil && record.ID == ref.ID {
-			return run.Recorded{InFlight: true, Cancelled: record.Cancel != "", AtOnce: record.Cancel == v1.CancelNow}, nil
+			return run.Recorded{InFlight: true, Operation: record.Operation, Cancelled: record.Cancel != "", AtOnce: record.Cancel == v1.CancelNow}, nil
 		}
 	}
 	return run.Recorded{}, nil

@@ -40,6 +40,8 @@ type testRunner struct {
 	results map[string]*run.Result
 	started int
 	slots   int
+	// background are the slots of the runs in the background.
+	background testSlots
 	// postponed counts the slots that were given back for now.
 	postponed int
 	// unreadable has it find no result, as if the API server could not be asked.
@@ -73,6 +75,24 @@ func (r *testRunner) Postpone(string, string) {
 	r.slots = 0
 	r.postponed++
 }
+
+func (r *testRunner) Background() run.Slots { return &r.background }
+
+// testSlots are there unless they are full.
+type testSlots struct {
+	full  bool
+	taken int
+}
+
+func (s *testSlots) Reserve(string, string) bool {
+	if !s.full {
+		s.taken++
+	}
+	return !s.full
+}
+
+func (s *testSlots) Release(string, string)  { s.taken = 0 }
+func (s *testSlots) Postpone(string, string) { s.taken = 0 }
 
 func (r *testRunner) Start(todo run.Run) error {
 	if r.refuse {

@@ -93,6 +93,9 @@ type Kind struct {
 	RunsInputs bool
 	// NeedsFinalizer reports whether the Stack must not be deleted unseen from here on.
 	NeedsFinalizer bool
+	// InBackground reports whether nothing waits for the run: it has slots of its own, and is
+	// stopped if the Stack needs another run.
+	InBackground bool
 	// Cancellable reports whether a person can cancel the run. Reading outputs is short,
 	// and nobody could start it again by hand.
 	Cancellable bool
@@ -147,8 +150,8 @@ func Kinds() []Kind {
 		},
 		{
 			Operation: CheckDrift, Title: "Check for drift", FailedReason: v1.DriftCheckFailedReason, UpdateType: v1.UpdateTypeRefresh,
-			Program:     ProgramNever,
-			Cancellable: true,
+			Program:      ProgramIfAsked,
+			InBackground: true, Cancellable: true,
 		},
 	}
 }

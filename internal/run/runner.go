@@ -29,6 +29,8 @@ var ErrRefused = errors.New("the run was not started")
 type Recorded struct {
 	// InFlight reports whether it is the Stack's run in flight.
 	InFlight bool
+	// Operation of the run, empty if it is not in flight.
+	Operation Operation
 	// Cancelled reports whether a person has cancelled the run, and AtOnce whether not to
 	// wait for its operations in flight.
 	Cancelled, AtOnce bool
@@ -40,6 +42,8 @@ var ErrCancelled = errors.New("requested by a user")
 // Runner does runs somewhere. Its methods do not wait for a run.
 type Runner interface {
 	Slots
+	// Background returns the slots of the runs in the background, apart from those of all others.
+	Background() Slots
 	Runs
 	// Start starts a run in the reserved slot of its Stack, and returns at once.
 	Start(r Run) error

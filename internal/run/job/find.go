@@ -105,7 +105,7 @@ func (r *Runner) adoptRun(ctx context.Context, k key, s seen, asked bool) (bool,
 	}
 	// A run that is asked for belongs to a Stack that is watched here, whichever shard
 	// started it: the shards change when one is added.
-	found := &record{stack: stack}
+	found := &record{stack: stack, pool: r.poolOf(recorded.Operation)}
 	if recorded.Cancelled {
 		found.cancel = cancelMode(recorded.AtOnce)
 	}

@@ -29,7 +29,9 @@ func (k key) object() client.ObjectKey {
 // objects, and a pod that may keep running.
 type record struct {
 	stack slots.Stack
-	slot  slot
+	// pool has the slot.
+	pool *slots.Pool
+	slot slot
 	// todo is the run until its objects have been created, then nil.
 	todo   *run.Run
 	create createRetry

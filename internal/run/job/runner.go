@@ -38,6 +38,9 @@ type Options struct {
 	Concurrent int
 	// PerNamespace limits the runs in flight in one namespace. 0 means no limit.
 	PerNamespace int
+	// ConcurrentInBackground limits the runs in the background, which do not count as others.
+	// At least 1.
+	ConcurrentInBackground int
 	// InUse lists the runs that Stacks record. When the Runner starts, it deletes the
 	// Secrets of all other runs. Nil keeps them.
 	InUse func(ctx context.Context) (map[string]bool, error)
@@ -78,7 +81,9 @@ type Runner struct {
 	// missingRights is why no run can be started, as the controller lacks rights.
 	missingRights string
 	slots         *slots.Pool
-	runs          map[key]*record
+	// background are the slots of the runs in the background.
+	background *slots.Pool
+	runs       map[key]*record
 }
 
 var _ run.Runner = (*Runner)(nil)
@@ -94,10 +99,11 @@ func New(options Options) *Runner {
 		options: options,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost),
 			workqueue.TypedRateLimitingQueueConfig[key]{Name: "job"}),
-		slots:   slots.New(options.Concurrent, options.PerNamespace, options.Wake),
-		writers: make(chan struct{}, writers),
-		runs:    make(map[key]*record),
-		wakes:   delayedWakes{wake: options.Wake},
+		slots:      slots.New(options.Concurrent, options.PerNamespace, options.Wake),
+		background: slots.New(options.ConcurrentInBackground, options.PerNamespace, options.Wake),
+		writers:    make(chan struct{}, writers),
+		runs:       make(map[key]*record),
+		wakes:      delayedWakes{wake: options.Wake},
 	}
 }
 
@@ -105,7 +111,7 @@ func New(options Options) *Runner {
 // accepts a run or does nothing.
 func (r *Runner) Start(started run.Run) error {
 	r.loadOnce()
-	stack := slots.Stack{Namespace: started.Namespace, Name: started.Name}
+	stack, pool := slots.Stack{Namespace: started.Namespace, Name: started.Name}, r.poolOf(started.Operation)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !validID(started.ID) {
@@ -116,12 +122,12 @@ func (r *Runner) Start(started run.Run) error {
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
 	case r.isBusy(stack):
 		return fmt.Errorf("%w: another run of the Stack is in flight, or its pod has not ended", run.ErrRefused)
-	case !r.slots.Taken(stack):
+	case !pool.Taken(stack):
 		return fmt.Errorf("%w: no slot is reserved for the Stack", run.ErrRefused)
 	}
 	k := key{started.Namespace, started.ID}
 	r.runs[k] = &record{
-		stack: stack, slot: slot{held: true}, todo: &started,
+		stack: stack, pool: pool, slot: slot{held: true}, todo: &started,
 		report: exchange.ProgressReport{Progress: run.Progress{Waiting: "Job " + Name(started.ID) + " is being created"}},
 	}
 	r.queue.Add(k)
@@ -276,7 +282,7 @@ func (r *Runner) Count() (inFlight, waiting int) {
 			inFlight++
 		}
 	}
-	return inFlight, r.slots.Waiting()
+	return inFlight, r.slots.Waiting() + r.background.Waiting()
 }
 
 // Ended implements run.Runner.

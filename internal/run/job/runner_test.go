@@ -145,3 +145,18 @@ func TestTheProgressAPodReportsIsKnown(t *testing.T) {
 	s.Expect(s.Report(ref("2")).Progress).To(BeZero())
 	s.Expect(s.Report(ref("2")).UnknownCreates).To(BeNil())
 }
+
+func TestRunsInTheBackgroundHaveSlotsOfTheirOwn(t *testing.T) {
+	s := start(t, func(o *Options) { o.ConcurrentInBackground = 1 })
+	check := oneRun("2", "checked")
+	check.Operation = run.CheckDrift
+	s.Expect(s.Background().Reserve("default", "checked")).To(BeTrue(), "the slot for updates is taken")
+	s.Expect(s.Start(oneRun("2", "checked"))).To(MatchError(ContainSubstring("no slot is reserved")), "that is a slot for checks")
+	s.Expect(s.Start(check)).To(Succeed())
+	s.Expect(s.Background().Reserve("default", "next")).To(BeFalse())
+	s.Expect(s.Reserve("default", "checked")).To(BeFalse(), "one run of a Stack at a time")
+	inFlight, waiting := s.Count()
+	s.Expect([]int{inFlight, waiting}).To(Equal([]int{2, 1}))
+	s.Background().Release("default", "checked")
+	s.Expect(s.Background().Reserve("default", "other")).To(BeFalse(), "a check in flight keeps its slot")
+}

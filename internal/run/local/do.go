@@ -108,5 +108,5 @@ func (r *Runner) settle(id string, result run.Result) {
 	known.result = &result
 	known.cancel(nil) // releases the context's resources
 	r.options.Wake(known.stack.Namespace, known.stack.Name)
-	r.slots.Release(known.stack)
+	known.slots.Release(known.stack)
 }

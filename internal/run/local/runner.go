@@ -23,7 +23,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// Options of a Runner. All but Concurrent, PerNamespace and Usable are required.
+// Options of a Runner. All but Concurrent, PerNamespace, ConcurrentInBackground and Usable are required.
 type Options struct {
 	// Dir is the work directory, for the exclusive use of one controller.
 	Dir string
@@ -34,6 +34,9 @@ type Options struct {
 	Concurrent int
 	// PerNamespace limits the runs in flight per namespace. 0 means no limit.
 	PerNamespace int
+	// ConcurrentInBackground limits the runs in the background, which do not count as others:
+	// at least 1.
+	ConcurrentInBackground int
 	// Driver executes the runs.
 	Driver inplace.Driver
 	// Fetcher fetches artifacts.
@@ -64,12 +67,15 @@ type Runner struct {
 	mu     sync.Mutex
 	closed bool
 	slots  *slots.Pool
-	runs   map[string]*record
+	// background are the slots of the runs in the background.
+	background *slots.Pool
+	runs       map[string]*record
 }
 
 // record is what is known of a run started here.
 type record struct {
 	stack slots.Stack
+	slots *slots.Pool
 	// cancel ends the run gently. abort is closed to keep it from waiting for
 	// operations in flight.
 	cancel  context.CancelCauseFunc
@@ -95,48 +101,20 @@ func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
 	return &Runner{
 		options: options, life: life, end: end,
-		executor: inplace.Executor{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
-		slots:    slots.New(options.Concurrent, options.PerNamespace, options.Wake), runs: make(map[string]*record),
-	}
-}
-
-// Reserve implements run.Runner. Namespaces take turns; within one, Stacks are served
-// in order of request. A Stack that was deleted and recreated during its run gets a
-// slot only after that run ends, and is notified then.
-func (r *Runner) Reserve(namespace, name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if r.closed || r.inFlight(stack) {
-		return false
-	}
-	return r.slots.Reserve(stack)
-}
-
-// Release implements run.Runner. It does not free the slot of a run in flight.
-func (r *Runner) Release(namespace, name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !r.inFlight(stack) {
-		r.slots.Release(stack)
-	}
-}
-
-// Postpone implements run.Runner. It does not free the slot of a run in flight.
-func (r *Runner) Postpone(namespace, name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !r.inFlight(stack) {
-		r.slots.Postpone(stack)
+		executor:   inplace.Executor{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
+		slots:      slots.New(options.Concurrent, options.PerNamespace, options.Wake),
+		background: slots.New(options.ConcurrentInBackground, options.PerNamespace, options.Wake),
+		runs:       make(map[string]*record),
 	}
 }
 
 // Start implements run.Runner. Every error wraps run.ErrRefused: a run either begins
 // here or not at all.
 func (r *Runner) Start(started run.Run) error {
-	stack := slots.Stack{Namespace: started.Namespace, Name: started.Name}
+	stack, pool := slots.Stack{Namespace: started.Namespace, Name: started.Name}, r.slots
+	if run.KindOf(started.Operation).InBackground {
+		pool = r.background
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !validID(started.ID) {
@@ -147,11 +125,11 @@ func (r *Runner) Start(started run.Run) error {
 		return fmt.Errorf("%w: %w", run.ErrRefused, errShutdown)
 	case r.inFlight(stack):
 		return fmt.Errorf("%w: another run of the Stack is in flight", run.ErrRefused)
-	case !r.slots.Taken(stack):
+	case !pool.Taken(stack):
 		return fmt.Errorf("%w: no slot is reserved for the Stack", run.ErrRefused)
 	}
 	ctx, cancel := context.WithCancelCause(r.life)
-	known := &record{stack: stack, cancel: cancel, abort: make(chan struct{})}
+	known := &record{stack: stack, slots: pool, cancel: cancel, abort: make(chan struct{})}
 	r.runs[started.ID] = known
 	started.Abort, started.Reporter = known.abort, reporter{r, started.ID}
 	r.work.Add(1)
@@ -227,7 +205,7 @@ func (r *Runner) Count() (inFlight, waiting int) {
 			inFlight++
 		}
 	}
-	return inFlight, r.slots.Waiting()
+	return inFlight, r.slots.Waiting() + r.background.Waiting()
 }
 
 // Ended implements run.Runner.
