@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -25,6 +26,7 @@ type Slots interface {
 type Runs struct {
 	duration *prometheus.HistogramVec
 	changes  *prometheus.CounterVec
+	drift    *prometheus.CounterVec
 }
 
 // NewRuns registers the metrics of runs. An error comes from the registerer.
@@ -40,17 +42,24 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 			Name: "pulumi_resource_changes_total",
 			Help: "Number of resources that Pulumi runs have changed, by operation.",
 		}, []string{"change"}),
+		drift: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "pulumi_drift_checks_total",
+			Help: "Number of checks for drift, by what they found.",
+		}, []string{"result"}),
 	}
 	// Initialize the series: a rate over a series that appears with its first value would
 	// miss the first failure.
 	r.count(run.Changes{})
+	for _, reason := range []string{v1.DriftDetectedReason, v1.NoDriftReason, v1.DriftCheckFailedReason} {
+		r.drift.WithLabelValues(reason)
+	}
 	for _, kind := range run.Kinds() {
 		for _, outcome := range []run.Outcome{run.Failed, run.TimedOut} {
 			r.duration.WithLabelValues(string(kind.Operation), string(outcome))
 		}
 	}
 	for _, collector := range []prometheus.Collector{
-		r.duration, r.changes,
+		r.duration, r.changes, r.drift,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pulumi_runs_in_flight",
 			Help: "Number of Pulumi runs in flight.",
@@ -77,6 +86,13 @@ func (r *Runs) Ended(operation run.Operation, result *run.Result) {
 	r.duration.WithLabelValues(string(operation), string(result.Outcome)).Observe(took)
 	if run.KindOf(operation).ChangesResources {
 		r.count(result.Changes)
+	}
+}
+
+// Checked counts a check for drift, by the reason of the condition that it has led to.
+func (r *Runs) Checked(reason string) {
+	if r != nil {
+		r.drift.WithLabelValues(reason).Inc()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -34,8 +35,14 @@ func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
 	runs.Ended(run.Destroy, after(time.Minute, run.Succeeded, run.Changes{Deleted: 4, Retained: 2}))
 	runs.Ended(run.Preview, after(time.Second, run.Succeeded, run.Changes{Created: 100}))
 	runs.Ended(run.Recover, after(-time.Second, run.Succeeded, run.Changes{Updated: 100}))
+	runs.Checked(v1.DriftDetectedReason)
 
 	g.Expect(testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP pulumi_drift_checks_total Number of checks for drift, by what they found.
+# TYPE pulumi_drift_checks_total counter
+pulumi_drift_checks_total{result="DriftCheckFailed"} 0
+pulumi_drift_checks_total{result="DriftDetected"} 1
+pulumi_drift_checks_total{result="NoDrift"} 0
 # HELP pulumi_resource_changes_total Number of resources that Pulumi runs have changed, by operation.
 # TYPE pulumi_resource_changes_total counter
 pulumi_resource_changes_total{change="created"} 3
@@ -49,15 +56,15 @@ pulumi_runs_in_flight 3
 # HELP pulumi_runs_waiting Number of Stacks that are waiting for other runs to end.
 # TYPE pulumi_runs_waiting gauge
 pulumi_runs_waiting 7
-`), "pulumi_resource_changes_total", "pulumi_runs_in_flight", "pulumi_runs_waiting")).To(Succeed())
-	g.Expect(testutil.CollectAndCount(runs.duration)).To(Equal(4+14), "one for each operation and outcome")
+`), "pulumi_drift_checks_total", "pulumi_resource_changes_total", "pulumi_runs_in_flight", "pulumi_runs_waiting")).To(Succeed())
+	g.Expect(testutil.CollectAndCount(runs.duration)).To(Equal(4+16), "one for each operation and outcome")
 
 	families, err := registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
 			for _, label := range metric.GetLabel() {
-				g.Expect(label.GetName()).To(BeElementOf("operation", "outcome", "change"), "no label names an object")
+				g.Expect(label.GetName()).To(BeElementOf("operation", "outcome", "change", "result"), "no label names an object")
 			}
 		}
 	}
@@ -68,11 +75,11 @@ func TestTheSeriesExistBeforeTheFirstRun(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	runs, err := NewRuns(registry, &slots{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(21))
-	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.Propose, run.ProposeDestroy, run.ReadOutputs} {
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(26))
+	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.Propose, run.ProposeDestroy, run.ReadOutputs, run.CheckDrift} {
 		runs.Ended(operation, &run.Result{Outcome: run.Failed})
 	}
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(21), "the first failure is an increase of what was there")
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(26), "the first failure is an increase of what was there")
 	_, err = NewRuns(registry, &slots{})
 	g.Expect(err).To(MatchError(ContainSubstring("failed to register the metrics of runs")), "and not twice")
 }
@@ -80,4 +87,5 @@ func TestTheSeriesExistBeforeTheFirstRun(t *testing.T) {
 func TestNilRunsCountNothing(t *testing.T) {
 	var runs *Runs
 	runs.Ended(run.Update, &run.Result{})
+	runs.Checked(v1.NoDriftReason)
 }

@@ -62,7 +62,7 @@ func TestTheDashboardNamesOnlyWhatThereIs(t *testing.T) {
 	}
 	for _, metric := range []string{
 		"gotk_resource_info", "gotk_reconcile_duration_seconds_bucket", "pulumi_run_duration_seconds_bucket", "pulumi_run_duration_seconds_count",
-		"pulumi_runs_in_flight", "pulumi_runs_waiting", "pulumi_resource_changes_total", "pulumi_events_dropped_total",
+		"pulumi_runs_in_flight", "pulumi_runs_waiting", "pulumi_resource_changes_total", "pulumi_drift_checks_total", "pulumi_events_dropped_total",
 	} {
 		g.Expect(shown).To(HaveKey(metric), "is on the dashboard")
 	}
