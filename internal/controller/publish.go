@@ -35,6 +35,7 @@ func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *
 		RunLog:        r.publishLog(ctx, stack, record, result),
 		Preview:       r.publishPlan(ctx, stack, record, result),
 		Plan:          r.publishProposal(ctx, stack, record, result),
+		Drift:         r.publishDrift(ctx, stack, record, result),
 	}, nil
 }
 

@@ -19,6 +19,7 @@ type Published struct {
 	RunLog        *v1.RunLogStatus
 	Preview       *v1.PreviewStatus
 	Plan          PlanDetails
+	Drift         DriftDetails
 }
 
 // PlanDetails is where the whole plan of a run is, and what is different from the one before.
@@ -34,6 +35,7 @@ func Absorb(stack *v1.Stack, result *run.Result, beside Published) {
 	record := stack.Status.Run
 	AbsorbResult(stack, result)
 	recordDetails(stack, record, beside.Plan)
+	recordDriftDetails(stack, result, beside.Drift)
 }
 
 // AbsorbResult absorbs what the status itself says of a result, and drops the record.

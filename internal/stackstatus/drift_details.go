@@ -1,0 +1,28 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// DriftDetails is where the whole of what a check for drift has found is.
+type DriftDetails struct {
+	ConfigMap, ContentDigest string
+}
+
+// recordDriftDetails records where the details of the last check are. One that failed leaves
+// those of the check before.
+func recordDriftDetails(stack *v1.Stack, result *run.Result, details DriftDetails) {
+	if d := stack.Status.Drift; d != nil && result.Drift != nil {
+		d.ConfigMap, d.ContentDigest = details.ConfigMap, details.ContentDigest
+	}
+}
+
+// IsDriftGone reports whether drift whose details were written is gone, or no longer looked for.
+func IsDriftGone(before, stack *v1.Stack) bool {
+	was, now := before.Status.Drift, stack.Status.Drift
+	return was != nil && was.ConfigMap != "" && (now == nil || now.Digest == "")
+}

@@ -1,0 +1,65 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"github.com/fluxcd/pkg/runtime/conditions"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// DriftEvent announces what a check for drift has found, if that is different from what was
+// known before: not each check is news. Drift and a failed check are warnings, as in Flux.
+func DriftEvent(before, stack *v1.Stack, result *run.Result) (Event, bool) {
+	now := stack.Status.Drift
+	if now == nil {
+		return Event{}, false
+	}
+	was := v1.DriftStatus{}
+	if before.Status.Drift != nil {
+		was = *before.Status.Drift
+	}
+	e := Event{Type: corev1.EventTypeWarning, Reason: now.Result, Message: conditions.GetMessage(stack, v1.DriftedCondition)}
+	switch now.Result {
+	case v1.DriftDetectedReason:
+		if was.Digest == now.Digest {
+			return Event{}, false
+		}
+		if was.Digest != "" {
+			e.Message = "The drift is different now: " + e.Message
+		}
+		if result.Drift != nil {
+			e.Diff = plan.DriftMarkdown(result.Drift.Found, maxDiff(stack))
+		}
+	case v1.DriftCheckFailedReason:
+		if was.Result == now.Result && was.Message == now.Message {
+			return Event{}, false
+		}
+	case v1.NoDriftReason:
+		e.Type = corev1.EventTypeNormal
+		switch {
+		case was.Digest != "":
+			e.Message = "The drift is gone: " + e.Message
+		case was.Result == v1.DriftCheckFailedReason:
+			e.Message = "The check for drift works again: " + e.Message
+		default:
+			return Event{}, false
+		}
+	default:
+		return Event{}, false
+	}
+	return e, true
+}
+
+// DriftGoneEvent returns the event for a commit status after e: drift, and a failed check, have
+// set the status of the commit to failed, as any warning does.
+func DriftGoneEvent(stack *v1.Stack, e Event) (Event, bool) {
+	if e.Reason != v1.NoDriftReason {
+		return Event{}, false
+	}
+	return ReadyEvent(Readiness{}, stack, "", "")
+}
