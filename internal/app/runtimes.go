@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"k8s.io/utils/lru"
@@ -21,8 +19,11 @@ import (
 const (
 	// maxRuntimes bounds the programs whose runtime is kept.
 	maxRuntimes = 1000
-	// runtimeTimeout leaves time for the requests that follow in the same pass.
-	runtimeTimeout = 20 * time.Second
+	// runtimeTimeout bounds reading one artifact, with the wait for others.
+	runtimeTimeout = time.Minute
+	// runtimeReads is how many artifacts are read at a time. Tenants make them, and unpacking takes a
+	// processor.
+	runtimeReads = 2
 )
 
 // runtimes reads the runtime of programs from their artifacts.
@@ -30,6 +31,8 @@ type runtimes struct {
 	fetcher *source.Fetcher
 	// known has the runtimes of programs that were read before.
 	known *lru.Cache
+	// reads has one element for each artifact that is being read.
+	reads chan struct{}
 }
 
 // program identifies a program by its content.
@@ -38,37 +41,35 @@ type program struct{ digest, dir string }
 // newRuntimes returns what reads artifacts without retries: its caller retries.
 func newRuntimes(hostname string) *runtimes {
 	return &runtimes{
-		fetcher: source.New(source.Options{Timeout: runtimeTimeout, Hostname: hostname, Only: pulumi.IsProjectFile}),
-		known:   lru.New(maxRuntimes),
+		fetcher: source.New(source.Options{Timeout: runtimeTimeout, Hostname: hostname}),
+		known:   lru.New(maxRuntimes), reads: make(chan struct{}, runtimeReads),
 	}
 }
 
 // of returns the runtime that the Pulumi.yaml of an artifact names, "" if the artifact is gone
 // or of no use: a run of it fails, and its message says why. An error may go away by itself.
-func (r *runtimes) of(ctx context.Context, artifact run.Artifact) (runtime string, err error) {
+func (r *runtimes) of(ctx context.Context, artifact run.Artifact) (string, error) {
 	key := program{artifact.Digest, artifact.Dir}
 	if known, ok := r.known.Get(key); ok {
 		return known.(string), nil
 	}
-	dir, err := os.MkdirTemp("", "pulumi-project-")
-	if err != nil {
-		return "", fmt.Errorf("failed to make a directory for the project file of the artifact: %w", err)
+	ctx, cancel := context.WithTimeout(ctx, runtimeTimeout)
+	defer cancel()
+	select {
+	case r.reads <- struct{}{}:
+		defer func() { <-r.reads }()
+	case <-ctx.Done():
+		return "", fmt.Errorf("failed to read the runtime of the program: %w", context.Cause(ctx))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	root := filepath.Join(dir, "artifact")
-	err = r.fetcher.Fetch(ctx, artifact, root)
+	files, err := r.fetcher.Read(ctx, artifact, pulumi.ProjectFiles(artifact.Dir), pulumi.MaxProjectFile+1)
 	switch {
 	case errors.Is(err, source.ErrGone), errors.Is(err, source.ErrArchive):
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("failed to read the runtime of the program: %w", err)
 	}
-	files, err := os.OpenRoot(root)
+	runtime, err := pulumi.RuntimeOf(artifact.Dir, files)
 	if err != nil {
-		return "", fmt.Errorf("failed to read the runtime of the program: %w", err)
-	}
-	defer func() { err = errors.Join(err, files.Close()) }()
-	if runtime, err = pulumi.RuntimeOf(files, artifact.Dir); err != nil {
 		return "", nil //nolint:nilerr // The run reports it.
 	}
 	r.known.Add(key, runtime)

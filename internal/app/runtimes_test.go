@@ -9,8 +9,6 @@ import (
 	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,11 +52,10 @@ func TestTheRuntimeOfAnArtifact(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			t.Setenv("TMPDIR", t.TempDir())
+			t.Setenv("TMPDIR", "/nowhere") // nothing is written
 			archive := archiveWith(g, test.files)
 			artifact := run.Artifact{Archive: archive, Digest: digest.FromBytes(archive).String(), Dir: test.dir}
 			g.Expect(newRuntimes("").of(t.Context(), artifact)).To(Equal(test.want))
-			g.Expect(filepath.Glob(filepath.Join(os.TempDir(), "*"))).To(BeEmpty(), "nothing is left")
 		})
 	}
 }

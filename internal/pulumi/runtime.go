@@ -4,22 +4,37 @@
 package pulumi
 
 import (
-	"os"
-	"slices"
+	"fmt"
+	"io/fs"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 )
 
-// IsProjectFile reports whether a file of this name describes a project.
-func IsProjectFile(name string) bool {
-	return slices.ContainsFunc(encoding.Exts, func(ext string) bool { return name == workspace.ProjectFile+ext })
+// MaxProjectFile bounds a file that describes a project, in bytes.
+const MaxProjectFile = maxFile
+
+// ProjectFiles are the paths of the files that may describe the project in a directory of a source.
+func ProjectFiles(dir string) []string {
+	var files []string
+	for _, ext := range encoding.Exts {
+		files = append(files, projectFile(dir, ext))
+	}
+	return files
 }
 
-// RuntimeOf returns the runtime of the program in a directory of an artifact. The error is
-// the one with which a run of this program fails.
-func RuntimeOf(artifact *os.Root, dir string) (string, error) {
-	place, err := loadProject(artifact, dir)
+// RuntimeOf returns the runtime of the program in a directory of a source, of which these are the
+// files. The error is the one with which a run of this program fails.
+func RuntimeOf(dir string, files map[string][]byte) (string, error) {
+	place, err := findProject(dir, func(file string) ([]byte, error) {
+		switch text, isThere := files[file]; {
+		case !isThere:
+			return nil, fs.ErrNotExist
+		case len(text) > MaxProjectFile:
+			return nil, fmt.Errorf("reading the program: %w: %s has more than %d bytes", errTooBig, file, MaxProjectFile)
+		default:
+			return text, nil
+		}
+	})
 	if err != nil {
 		return "", err
 	}

@@ -135,10 +135,14 @@ func placeProject(root *os.Root, r run.Run, name grammar.StackName) (placedProje
 // loadProject reads Pulumi.yaml in the directory only: the CLI would also search the
 // parent directories.
 func loadProject(root *os.Root, dir string) (placedProject, error) {
-	dir = path.Join(".", path.Clean("/"+filepath.ToSlash(dir)))
+	return findProject(dir, func(file string) ([]byte, error) { return readBounded(root, file) })
+}
+
+// findProject is loadProject with what reads files of the source.
+func findProject(dir string, read func(file string) ([]byte, error)) (placedProject, error) {
 	for _, ext := range encoding.Exts {
-		file := path.Join(dir, workspace.ProjectFile+ext)
-		text, err := readBounded(root, file)
+		file := projectFile(dir, ext)
+		text, err := read(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -158,6 +162,11 @@ func loadProject(root *os.Root, dir string) (placedProject, error) {
 	}
 	return placedProject{}, fmt.Errorf("no Pulumi.yaml in the directory %q of the program's source: "+
 		"dir must name the directory that holds it; %s", path.Join("/", dir), run.LeftOutOfArtifacts)
+}
+
+// projectFile is a file that may describe the project in a directory of a source.
+func projectFile(dir, ext string) string {
+	return path.Join(".", path.Clean("/"+filepath.ToSlash(dir)), workspace.ProjectFile+ext)
 }
 
 // writeProject writes Pulumi.yaml, and next to it the text of a Program. In a file of

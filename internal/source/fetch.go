@@ -55,9 +55,6 @@ type Options struct {
 	// SOURCE_CONTROLLER_LOCALHOST, for a controller outside the cluster. Empty leaves
 	// them as they are.
 	Hostname string
-	// Only leaves out the files whose name it does not return true for. What is left out must
-	// comply with the bounds all the same. Nil leaves out none.
-	Only func(name string) bool
 	// Self names for messages who downloads. Default "this controller".
 	Self string
 }

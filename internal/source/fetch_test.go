@@ -66,22 +66,6 @@ func TestFetchUnpacksTheArtifact(t *testing.T) {
 	g.Expect(filepath.Glob(filepath.Join(filepath.Dir(dir), ".*"))).To(BeEmpty(), "no temporary directory is left")
 }
 
-func TestFetchOfSomeFiles(t *testing.T) {
-	g := NewWithT(t)
-	archive := archiveOf(t, entry{name: "a/Pulumi.yaml", body: "name: a\n"}, entry{name: "a/index.ts", body: "x"}, entry{name: "b/c/index.ts", body: "x"})
-	o := tight()
-	o.Only = func(name string) bool { return name == "Pulumi.yaml" }
-	dir := filepath.Join(t.TempDir(), "program")
-	g.Expect(source.New(o).Fetch(context.Background(), run.Artifact{URL: serveArchive(t, archive) + "/a.tar.gz", Digest: digestOf(archive)}, dir)).To(Succeed())
-	g.Expect(os.ReadFile(filepath.Join(dir, "a/Pulumi.yaml"))).To(BeEquivalentTo("name: a\n"))
-	g.Expect(filepath.Join(dir, "a/index.ts")).NotTo(BeAnExistingFile())
-	g.Expect(filepath.Join(dir, "b")).NotTo(BeADirectory())
-
-	bomb := archiveOf(t, append(many(51), entry{name: "Pulumi.yaml"})...)
-	err := source.New(o).Fetch(context.Background(), run.Artifact{URL: serveArchive(t, bomb) + "/a.tar.gz", Digest: digestOf(bomb)}, filepath.Join(t.TempDir(), "program"))
-	g.Expect(err).To(MatchError(source.ErrArchive), "what is left out counts")
-}
-
 func TestFetchRefusesArchives(t *testing.T) {
 	for name, tt := range map[string]struct {
 		archive []byte

@@ -142,7 +142,7 @@ func (g *guard) skip(name string, info fs.FileInfo) bool {
 		g.filesLeft -= info.Size()
 		g.count(name)
 	}
-	return g.err != nil || (g.options.Only != nil && !info.IsDir() && !g.options.Only(path.Base(name)))
+	return g.err != nil
 }
 
 // count counts what the entry adds to the disk: itself, and its parents that are new.
