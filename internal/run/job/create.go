@@ -34,11 +34,7 @@ const fieldOwner = client.FieldOwner("pulumi-controller")
 
 // createObjects creates the objects of a run, the Job last. After an error it is called again, and
 // adopts what exists already.
-func (r *Runner) createObjects(ctx context.Context, todo run.Run) error {
-	settings, err := r.settingsFor(ctx, todo)
-	if err != nil {
-		return err
-	}
+func (r *Runner) createObjects(ctx context.Context, settings Settings, todo run.Run) error {
 	built, err := build(settings, todo)
 	if err != nil {
 		r.settleWithoutJob(key{todo.Namespace, todo.ID}, notStarted(err.Error()))

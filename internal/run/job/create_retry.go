@@ -22,6 +22,8 @@ const createAllowance = time.Minute
 
 // createRetry is the state of a run whose objects could not be created yet.
 type createRetry struct {
+	// runtime comes first, if the image depends on it.
+	runtime runtimeRead
 	// since is when the first try began, zero before that.
 	since time.Time
 	// hopeless says that a try has failed since the controller began to shut down, and
@@ -32,6 +34,9 @@ type createRetry struct {
 // isHopeless reports whether to give up after a failed try. A controller that shuts down
 // tries once.
 func (c createRetry) isHopeless(now time.Time, closed bool) bool {
+	if c.since.IsZero() {
+		return closed || now.Sub(c.runtime.since) >= runtimePatience
+	}
 	return closed || now.Sub(c.since) >= createAllowance
 }
 
@@ -63,12 +68,18 @@ func stateOfCreated(secret *corev1.Secret, id string) createdState {
 // free its slot.
 func (r *Runner) createOrGiveUp(ctx context.Context, todo run.Run) error {
 	k := key{todo.Namespace, todo.ID}
-	r.update(k, func(known *record) {
-		if known.create.since.IsZero() {
-			known.create.since = time.Now()
-		}
-	})
-	err := r.createObjects(ctx, todo)
+	settings, err := r.settingsFor(ctx, k, todo)
+	switch {
+	case errors.Is(err, errReadingRuntime):
+		return nil
+	case err == nil:
+		r.update(k, func(known *record) {
+			if known.create.since.IsZero() {
+				known.create.since = time.Now()
+			}
+		})
+		err = r.createObjects(ctx, settings, todo)
+	}
 	if err == nil || !r.isCreateHopeless(k) || errors.Is(ctx.Err(), context.Canceled) {
 		return err // that is the end of the lease: it is the next leader's
 	}

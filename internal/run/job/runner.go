@@ -49,7 +49,7 @@ type Options struct {
 	// records as in flight is not adopted. Nil adopts every run that is found.
 	Recorded func(ctx context.Context, found run.Ref) (run.Recorded, error)
 	// Runtime returns the runtime of the program in an artifact, "" if the artifact has none
-	// that can be executed. It may be called again after an error.
+	// that can be executed. It may be called again after an error, and from any goroutine.
 	Runtime func(ctx context.Context, artifact run.Artifact) (string, error)
 	// Wake is called, from any goroutine, when a run of the Stack has ended, when a run in
 	// flight has news that must not wait for its end, and when a slot that the Stack asked

@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +48,7 @@ func TestTheImageOfARun(t *testing.T) {
 		"the runtime, over a patch of the defaults":    {images: images, defaults: patched, run: run.Run{Program: source}, runtime: "nodejs", read: true, want: "nodejs:1"},
 		"the runtime, beside another template":         {images: images, run: run.Run{Program: source}, template: otherwise, runtime: "nodejs", read: true, want: "nodejs:1"},
 		"the Stack, over the runtime":                  {images: images, defaults: defaults, run: run.Run{Program: source}, template: own, runtime: "nodejs", want: "own:1"},
-		"a patch of the Stack, over the runtime":       {images: images, defaults: defaults, run: run.Run{Program: source}, template: ownPatch, runtime: "nodejs", read: true, want: "own:2"},
+		"a patch of the Stack, over the runtime":       {images: images, defaults: defaults, run: run.Run{Program: source}, template: ownPatch, runtime: "nodejs", want: "own:2"},
 		"a runtime without an image":                   {images: images, run: run.Run{Program: source}, runtime: "python", read: true, want: controller},
 		"a runtime without an image, and the defaults": {images: images, defaults: defaults, run: run.Run{Program: source}, runtime: "python", read: true, want: "default:1"},
 		"an artifact of no use":                        {images: images, run: run.Run{Program: source}, read: true, want: controller},
@@ -64,14 +66,14 @@ func TestTheImageOfARun(t *testing.T) {
 		"a destroy without a source": {images: images, run: run.Run{Operation: run.Destroy, Project: run.Project{Name: "app"}}, want: controller},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reads := 0
+			var reads atomic.Int32
 			s := runnerOn(t, newCluster(), func(o *Options) {
 				if test.defaults != "" {
 					o.Settings = withDefaults(t, test.defaults)
 				}
 				o.Image, o.RuntimeImages, o.PullPolicy = controller, test.images, corev1.PullNever
 				o.Runtime = func(_ context.Context, artifact run.Artifact) (string, error) {
-					reads++
+					reads.Add(1)
 					s := NewWithT(t)
 					s.Expect(artifact).To(Equal(*source.Artifact))
 					return test.runtime, nil
@@ -89,10 +91,10 @@ func TestTheImageOfARun(t *testing.T) {
 			}
 			s.Expect(s.Reserve("default", "app")).To(BeTrue())
 			s.Expect(s.Runner.Start(todo)).To(Succeed())
-			s.step()
+			s.stepUntilCreated()
 			pod := s.job().Spec.Template.Spec
 			s.Expect(mainOf(&pod).Image).To(Equal(test.want))
-			s.Expect(reads == 1).To(Equal(test.read))
+			s.Expect(reads.Load() == 1).To(Equal(test.read))
 			s.Expect(pod.InitContainers[0].Image).To(Equal(controller))
 			if test.want == controller {
 				s.Expect(mainOf(&pod).ImagePullPolicy).To(Equal(corev1.PullNever))
@@ -103,19 +105,74 @@ func TestTheImageOfARun(t *testing.T) {
 	}
 }
 
+// stepUntilCreated takes passes until the Job exists. What they wait for is outside of them.
+func (s *started) stepUntilCreated() {
+	s.test.Helper()
+	s.Eventually(func() bool {
+		s.step()
+		return s.hasJob()
+	}).Should(BeTrue())
+}
+
+// A source that does not answer must not keep passes over other runs waiting.
 func TestARunWaitsForTheRuntimeOfItsProgram(t *testing.T) {
-	away := errors.New("the source is away")
+	type answer struct {
+		runtime string
+		err     error
+	}
+	answers := make(chan answer)
 	s := start(t, func(o *Options) {
 		o.RuntimeImages = map[string]string{"nodejs": "nodejs:1"}
-		o.Runtime = func(context.Context, run.Artifact) (string, error) { return "nodejs", away }
+		o.Runtime = func(context.Context, run.Artifact) (string, error) {
+			a := <-answers
+			return a.runtime, a.err
+		}
 	})
 	s.update(s.key, func(known *record) { known.todo.Program.Artifact = &run.Artifact{Digest: "sha256:a"} })
-	_, err := s.Reconcile(t.Context(), s.key)
-	s.Expect(err).To(MatchError(away))
+	for range 2 {
+		s.step()
+	}
 	s.Expect(s.hasJob()).To(BeFalse())
+	away := errors.New("the source is away")
+	answers <- answer{err: away}
+	s.Eventually(func() error {
+		_, err := s.Reconcile(t.Context(), s.key)
+		return err
+	}).Should(MatchError(away))
 	s.Expect(s.Report(ref("1")).Progress.Waiting).To(Equal("the source is away"), "the Stack says so")
 
-	away = nil
-	s.step()
+	s.update(s.key, func(known *record) {
+		known.create.runtime.since = known.create.runtime.since.Add(-createAllowance)
+	})
+	_, _ = s.Reconcile(t.Context(), s.key)
+	s.Expect(s.get(s.key).slot.held).To(Equal(false), "others can have its slot")
+	s.Expect(s.Look(ref("1"))).To(Equal(run.Running))
+
+	go func() { answers <- answer{runtime: "nodejs"} }()
+	s.Eventually(func() bool {
+		_, _ = s.Reconcile(t.Context(), s.key)
+		return s.hasJob()
+	}).Should(BeTrue())
 	s.Expect(mainOf(&s.job().Spec.Template.Spec).Image).To(Equal("nodejs:1"))
+	s.step()
+	s.Expect(s.get(s.key).slot.held).To(Equal(true))
+}
+
+func TestARunWhoseRuntimeCannotBeReadEnds(t *testing.T) {
+	s := start(t, func(o *Options) {
+		o.RuntimeImages = map[string]string{"nodejs": "nodejs:1"}
+		o.Runtime = func(context.Context, run.Artifact) (string, error) { return "", errors.New("the source is away") }
+	})
+	s.update(s.key, func(known *record) {
+		known.todo.Program.Artifact = &run.Artifact{Digest: "sha256:a"}
+		known.create.runtime.since = time.Now().Add(-runtimePatience)
+	})
+	s.Eventually(func() run.Phase {
+		_, _ = s.Reconcile(t.Context(), s.key)
+		phase, _ := s.Look(ref("1"))
+		return phase
+	}).Should(Equal(run.Ended))
+	_, result := s.Look(ref("1"))
+	s.Expect(result.Outcome).To(Equal(run.PodFailed))
+	s.Expect(result.Message).To(Equal("the Job of the run could not be created: the source is away"))
 }
