@@ -4,6 +4,9 @@
 package pulumi
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -223,4 +226,35 @@ func TestADestroyIsHeldToItsPlan(t *testing.T) {
 	nothing := l.proposed(proposal())
 	l.Expect(nothing.IsEmpty()).To(BeTrue(), "there is no stack")
 	l.Expect(l.do(t.Context(), approved(proposal(), nothing)).Outcome).To(Equal(run.Succeeded))
+}
+
+// It leaves the lock of Pulumi and no stack, so that no other run could create it.
+func TestAProposalThatIsKilledWhileItCreatesTheStackIsRecoveredFrom(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	host, err := os.Hostname()
+	b.Expect(err).NotTo(HaveOccurred())
+	locks := filepath.Join(b.backend, ".pulumi", "locks", "organization", "demo", "dev")
+	b.Expect(os.MkdirAll(locks, 0o700)).To(Succeed())
+	own := filepath.Join(b.driver.Bin, "pulumi")
+	whole, err := os.ReadFile(own)
+	b.Expect(err).NotTo(HaveOccurred())
+	b.replacing("stack init", fmt.Sprintf(`printf '{"pid":%%d,"username":"bob","hostname":%q,"timestamp":"2026-01-02T03:04:05Z"}' $$ > %s/own.json; kill -9 $$`, host, locks))
+	proposal := b.propose(plainProgram)
+	result := b.do(t.Context(), proposal)
+	b.Expect(result.Outcome).To(Equal(run.Failed))
+	b.Expect(result.Interrupted).To(BeTrue(), result.Message)
+	b.Expect(b.locks()).To(HaveLen(1))
+
+	writeProgram(t, own, string(whole))
+	recovery := b.recovery(proposal)
+	recovery.Interrupted[0].Operation = run.Propose
+	result = b.do(t.Context(), recovery)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(b.locks()).To(BeEmpty())
+	again := b.propose(plainProgram)
+	again.Exists = false
+	result = b.do(t.Context(), again)
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.Interrupted).To(BeFalse())
 }

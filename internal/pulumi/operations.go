@@ -120,10 +120,12 @@ func (s *session) createAndApply(ctx context.Context) (exit, error) {
 		// would overwrite it there with the backend's default.
 		args = append(args, "--secrets-provider="+s.provider)
 	}
+	s.creating = true
 	last, err := s.call(ctx, command{args: args})
 	if err != nil || (last.code != 0 && !strings.Contains(last.stderr.Text, "already exists")) {
 		return last, err
 	}
+	s.creating = false
 	if last.code == 0 {
 		// A new stack has nothing yet that anybody could have changed.
 		s.run.Options.ExpectNoRefreshChanges = false

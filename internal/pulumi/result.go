@@ -58,7 +58,8 @@ func (s *session) result(end ending) run.Result {
 		result.Backend = s.backend()
 	}
 	if !run.KindOf(s.run.Operation).ChangesState || s.checking {
-		// Nothing was changed, so nothing can be half done, and the outputs in the
+		result.Interrupted = s.creating && (end.last.byForce() || end.leftBehind()) // it had the lock
+		// Nothing else was changed, so nothing can be half done, and the outputs in the
 		// events are not those of the state.
 		return result
 	}

@@ -39,6 +39,8 @@ type session struct {
 	// changing is set during a CLI call that may change something. A preview creates
 	// nothing.
 	changing bool
+	// creating is set while the stack is being created and after that failed.
+	creating bool
 	// starting is set during a CLI call that runs the program.
 	starting bool
 	// checking is set if the last CLI call was the check for unexpected changes, or the

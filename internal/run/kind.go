@@ -70,6 +70,9 @@ type Kind struct {
 	// ChangesState reports whether the run may change the state of the stack. If it is
 	// killed, the stack is to be recovered; when it ends, what is known of the stack is new.
 	ChangesState bool
+	// CreatesStack reports whether the run creates a stack that is missing. If it is killed then,
+	// the lock of Pulumi remains, which is to be recovered from too.
+	CreatesStack bool
 	// ChangesResources reports whether the run changes resources. The changes of a preview
 	// would be made, and those of a recovery are found.
 	ChangesResources bool
@@ -110,7 +113,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{
 			Operation: Update, Title: "Update", FailedReason: v1.UpdateFailedReason, UpdateType: v1.UpdateTypeUp,
-			Program: ProgramAlways, ChangesState: true, ChangesResources: true, InspectsFirst: true, ReadsOutputs: true,
+			Program: ProgramAlways, ChangesState: true, CreatesStack: true, ChangesResources: true, InspectsFirst: true, ReadsOutputs: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
@@ -135,7 +138,7 @@ func Kinds() []Kind {
 		},
 		{
 			Operation: Propose, Title: "Proposal", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
-			Program: ProgramAlways, Previews: true, Proposes: true,
+			Program: ProgramAlways, Previews: true, Proposes: true, CreatesStack: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
 		},
 		{

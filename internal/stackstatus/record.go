@@ -119,10 +119,18 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 // themselves killed add to the first.
 const maxInterrupted = 20
 
+// mayLeaveLock reports whether a run of the kind that is killed may leave the stack locked, or
+// more. One that only proposes has the lock while it creates the stack, and at no other time.
+func mayLeaveLock(stack *v1.Stack, kind run.Kind) bool {
+	info := stack.Status.ProjectInfo
+	isFound := info != nil && info.Backend != ""
+	return kind.ChangesState || (kind.CreatesStack && !isFound)
+}
+
 // addInterrupted records a run to recover from, next to those that it was itself recovering
 // from.
 func addInterrupted(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
-	if !run.KindOfRecord(record).ChangesState {
+	if !mayLeaveLock(stack, run.KindOfRecord(record)) {
 		return
 	}
 	if stack.Status.ProjectInfo == nil {

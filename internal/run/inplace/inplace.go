@@ -96,7 +96,8 @@ func Recover(result *run.Result, of run.Run, begin time.Time, log func(string)) 
 	log(fmt.Sprintf("The run was aborted by a panic:\n%s", caught.Stack))
 	*result = pulumi.Failure(of, run.Failed, fmt.Errorf("the run was aborted by an internal error: %w. "+
 		"Please report it with the stack trace from the log", caught), begin)
-	result.Interrupted = run.KindOf(of.Operation).ChangesState
+	kind := run.KindOf(of.Operation)
+	result.Interrupted = kind.ChangesState || kind.CreatesStack
 }
 
 // fetch fetches the artifact and finds the directory of the program in it.
