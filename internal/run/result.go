@@ -5,6 +5,7 @@ package run
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
@@ -130,6 +131,15 @@ type Drift struct {
 	Found plan.Plan
 	// Ignored is the number of resources with drift that does not count at all.
 	Ignored int `json:",omitempty"`
+}
+
+// Recreates reports whether an update that undoes the drift creates a resource again. What depends
+// on that must then be a target as well: it would keep the ID of the one that is gone, and no check
+// would find that. Pulumi undoes all drift of such dependents.
+func (d Drift) Recreates() bool {
+	return d.Found.More.Delete > 0 || slices.ContainsFunc(d.Found.Steps, func(step plan.Step) bool {
+		return step.Op == plan.OpDelete || step.MoreProperties > 0 || slices.ContainsFunc(step.Properties, func(p plan.Property) bool { return p.Replaces })
+	})
 }
 
 // TooBigMark and NotShownMark begin the texts in Result.Outputs, and in the status, that
