@@ -237,8 +237,8 @@ type StackSpec struct {
 	ContinueResyncOnCommitMatch bool `json:"continueResyncOnCommitMatch,omitempty"`
 
 	// RunProgram runs the program to get the settings of its providers, where
-	// Pulumi would otherwise take them from the state: in a destroy, a refresh
-	// and a recovery. Use it for credentials that the program itself creates
+	// Pulumi would otherwise take them from the state: in a destroy, a refresh,
+	// a recovery and a check for drift. Use it for credentials that the program itself creates
 	// and that expire. The destroy of a deleted Stack then needs the program
 	// and its config, and fails as long as they are gone. Defaults to false: a
 	// destroy needs only the state.
@@ -259,8 +259,9 @@ type StackSpec struct {
 	Approval *Approval `json:"approval,omitempty"`
 
 	// Drift looks for changes made outside of Pulumi, on a schedule of its own,
-	// with pulumi refresh --preview-only: the program does not run, and neither
-	// the resources nor the state are changed. Defaults to none.
+	// with pulumi refresh --preview-only: the program does not run, unless
+	// runProgram is set, and neither the resources nor the state are changed.
+	// Defaults to none.
 	// +optional
 	Drift *Drift `json:"drift,omitempty"`
 

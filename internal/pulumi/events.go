@@ -25,11 +25,6 @@ const stackType = "pulumi:pulumi:Stack"
 // providerType is the prefix of provider types.
 const providerType = "pulumi:providers:"
 
-// maxChanged bounds the changed resources whose names are kept. The engine reports them
-// in any order, and the message sorts them and shows the first, so that the same
-// changes give the same message.
-const maxChanged = 1000
-
 // maxErrors bounds the errors from which the message is chosen.
 const maxErrors = 20
 
@@ -131,8 +126,9 @@ type events struct {
 	outputsNewResource bool
 	// plugins are the versions of the providers.
 	plugins plugins
-	// planned, if set, collects the steps of a preview.
+	// planned, if set, collects the steps of a preview, and drifted what a refresh finds.
 	planned *plannedSteps
+	drifted *drifted
 }
 
 // diagnostic is an error that the engine or the program reported.
@@ -265,7 +261,8 @@ func (e *events) readStart(event *stepEvent) string {
 	e.resources.began(event)
 	e.plugins.see(event)
 	e.planned.note(event, e.counts.began(event))
-	if e.isPlan(event) {
+	e.drifted.began(event)
+	if e.isPlan(event) || e.drifted != nil {
 		return ""
 	}
 	return step(event, "started")
@@ -287,6 +284,9 @@ func (e *events) readDone(event *stepEvent) string {
 	e.noteChanged(event)
 	e.resources.done(event)
 	e.planned.note(event, e.counts.done(event))
+	if e.drifted != nil {
+		return e.drifted.done(event)
+	}
 	if e.isPlan(event) {
 		return step(event, "planned")
 	}
@@ -305,46 +305,6 @@ func (e *events) isPlan(event *stepEvent) bool {
 func isDefaultProvider(typ, urn string) bool {
 	name := urn[strings.LastIndex(urn, "::")+1:]
 	return strings.HasPrefix(typ, providerType) && strings.HasPrefix(name, ":default")
-}
-
-// noteChanged notes what a refresh finds: an edited resource is an update, a missing
-// one a delete.
-func (e *events) noteChanged(event *stepEvent) {
-	var what string
-	switch event.Metadata.Op {
-	case apitype.OpUpdate:
-		what = "changed"
-	case apitype.OpDelete:
-		what = "gone"
-	default:
-		return
-	}
-	switch meta := event.Metadata; {
-	case isDefaultProvider(meta.Type, meta.URN):
-		return // it follows the program, and the summary does not count it
-	case strings.HasPrefix(meta.Type, providerType):
-		e.changedProviders++
-		return
-	}
-	if e.changedCount++; e.changedCount <= maxChanged {
-		e.changed = append(e.changed, shortName(event.Metadata.URN)+" is "+what)
-	}
-}
-
-// onlyProvidersChanged reports whether a refresh found only changed provider settings.
-// Those come from the program, for example with renewed credentials, and exist nowhere
-// else.
-func (e *events) onlyProvidersChanged() bool {
-	if e.summary == nil {
-		return false
-	}
-	count := 0
-	for op, n := range e.summary.ResourceChanges {
-		if op != apitype.OpSame {
-			count += n
-		}
-	}
-	return e.changedCount == 0 && count == e.changedProviders
 }
 
 func (e *events) readFailed(event *stepEvent) string {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // A stack that does not exist can be locked: by a CLI that is about to create it, has
@@ -45,6 +47,10 @@ func (s *session) unreadLocks() []string {
 	}
 	return unread
 }
+
+// locks reports whether the operation may lock the stack: what only reads does so only to settle
+// what someone else may have left in flight.
+func locks(operation run.Operation) bool { return run.KindOf(operation).InspectsFirst }
 
 // unreadMessage reports locks that cannot be read.
 func unreadMessage(unread []string) string {

@@ -41,6 +41,8 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		return s.apply(ctx)
 	case run.ReadOutputs:
 		return s.readOutputs(ctx)
+	case run.CheckDrift:
+		return s.checkDrift(ctx)
 	}
 	last, err := s.update(ctx)
 	if err == nil && last.code == 0 && !s.proposes() {

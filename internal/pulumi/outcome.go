@@ -67,12 +67,21 @@ type ending struct {
 const incompleteEvents = "Pulumi's events are incomplete, so it is not known what an update would change: " +
 	"see the log for errors of reading them, and whether the disk of the run was full"
 
+// incompleteDrift is why it is not known what has drifted.
+const incompleteDrift = "Pulumi's events are incomplete, so it is not known what has drifted: " +
+	"see the log for errors of reading them, and whether the disk of the run was full"
+
+// areIncomplete reports whether the events do not have all that the operation found out.
+func (e *events) areIncomplete() bool { return e.summary == nil || e.changes().Unknown }
+
 // outcomeOf decides the outcome from the exit of the CLI, because events may be missing. Only
-// those of a preview are its result.
+// those of a preview and of a check for drift are its result.
 func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
-	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && (e.events.summary == nil || e.events.changes().Unknown):
+	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && e.events.areIncomplete():
 		return run.Failed, incompleteEvents
+	case e.err == nil && e.last.code == 0 && e.operation == run.CheckDrift && e.events.areIncomplete():
+		return run.Failed, incompleteDrift
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
 	case e.installing:
@@ -103,6 +112,9 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		return run.Failed, e.err.Error()
 	case e.last.signal != "":
 		ended, advice := e.program.Memory.EndedBy(e.last.signal)
+		if !locks(e.operation) {
+			return run.Failed, fmt.Sprintf("Pulumi %s: %s", ended, advice)
+		}
 		return run.Failed, fmt.Sprintf("Pulumi %s: the stack may be left locked, with pending operations; %s", ended, advice)
 	}
 	message := failureMessage(e.explained(), e.stderr, e.last.code)
@@ -113,7 +125,7 @@ func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
-	case len(e.unread) > 0 && !run.KindOf(e.operation).Previews && !e.events.began && !isLocked(sign):
+	case len(e.unread) > 0 && locks(e.operation) && !e.events.began && !isLocked(sign):
 		return run.Locked, unreadMessage(e.unread)
 	case isLocked(sign):
 		return run.Locked, lockMessage(message) + lockAdvice(message, e.missing)
@@ -151,6 +163,7 @@ func stopped(e ending) (run.Outcome, string) {
 		outcome, message = run.TimedOut, "the timeout has passed and the run was cancelled"
 	}
 	switch {
+	case !locks(e.operation): // nothing can be left
 	case e.last.signal == "killed":
 		message += "; Pulumi had to be killed: the stack may be left locked, with pending operations"
 	case e.last.code == exitCancelled:
@@ -170,7 +183,11 @@ func (e ending) explained() []diagnostic {
 	errors := slices.Clone(e.events.errors)
 	for i, d := range errors {
 		errors[i].raw = d.sign()
-		errors[i].text = e.explain(d.urn, withoutError(d.text))
+		text := withoutError(d.text)
+		if e.operation == run.CheckDrift {
+			text = strings.TrimPrefix(text, "Preview failed: ") // to Pulumi, a check is the preview of a refresh
+		}
+		errors[i].text = e.explain(d.urn, text)
 	}
 	return errors
 }

@@ -86,7 +86,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	if last, err = s.compiled(with(ctx, slices.Clone(preview)...)); err != nil || last.code != 0 {
 		return last, err
 	}
-	if s.events.summary == nil || s.events.changes().Unknown {
+	if s.events.areIncomplete() {
 		return last, fmt.Errorf("no plan was made: %s", incompleteEvents)
 	}
 	made := s.plan()

@@ -39,12 +39,15 @@ func (s *session) result(end ending) run.Result {
 	}
 	outcome, message := outcomeOf(end)
 	if outcome != run.Succeeded {
-		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome)
+		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome) + s.driftSoFar(outcome)
 	}
 	message = withoutID(end.program.Relative(s.mask.Apply(message)), s.run.ID)
 	result.Outcome, result.Message = outcome, bounded.Text(message, maxMessage)
 	if outcome == run.Succeeded {
 		result.Plain, result.Warnings = s.plain, s.warnings
+	}
+	if outcome == run.Succeeded && s.checksDrift() {
+		result.Drift = s.events.drifted.result(s.mask)
 	}
 	switch {
 	case s.made != nil:

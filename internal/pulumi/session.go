@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/drift"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/plural"
@@ -114,6 +115,8 @@ type session struct {
 	// is to be returned.
 	planning bool
 	made     *plan.Plan
+	// ignore is the drift that does not count.
+	ignore drift.Ignore
 	// plain are the outputs requested in plain text.
 	plain *run.PlainOutputs
 	*prepared
@@ -166,6 +169,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if s.run.WantsPlan || s.planning {
 		s.events.planned = &plannedSteps{read: s.valueReader()}
 	}
+	if s.checksDrift() {
+		s.events.drifted = &drifted{ignore: s.ignore, found: plannedSteps{read: s.valueReader()}}
+	}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
@@ -205,7 +211,7 @@ func (s *session) endLeftovers() {
 
 // reportProgress reports the progress of the CLI call.
 func (s *session) reportProgress(progress run.Progress) {
-	if s.previewing {
+	if s.previewing || s.checksDrift() {
 		progress = run.Progress{Waiting: progress.Waiting} // nothing is done
 	}
 	if s.run.Reporter != nil {

@@ -187,15 +187,18 @@ func (p *properties) top(name string) (any, bool) {
 
 // at is the value at a path. What a secret hides is a secret, and what an unknown value or
 // one that was too big hides is like that.
-func (r valueReader) at(of *properties, path []any) plannedValue {
-	value, ok := of.top(fmt.Sprint(path[0]))
+func (r valueReader) at(of *properties, path []any) plannedValue { return r.value(of.at(path)) }
+
+// at is the decoded value at a path, and whether there is one.
+func (p *properties) at(path []any) (any, bool) {
+	value, ok := p.top(fmt.Sprint(path[0]))
 	for _, element := range path[1:] {
 		if !ok || isOpaque(value) {
 			break
 		}
 		value, ok = member(value, element)
 	}
-	return r.value(value, ok)
+	return value, ok
 }
 
 func member(value any, element any) (any, bool) {

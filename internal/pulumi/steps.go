@@ -58,8 +58,6 @@ func (p *plannedSteps) note(event *stepEvent, what effect) {
 	case !again && len(p.steps) >= maxKeptSteps:
 		p.leftOut++
 		return
-	case p.steps == nil:
-		p.steps = make(map[string]plannedStep)
 	}
 	meta := event.Metadata
 	step.Op, step.URN, step.Type, step.Provider = op, meta.URN, meta.Type, withoutProviderID(meta.Provider)
@@ -68,10 +66,18 @@ func (p *plannedSteps) note(event *stepEvent, what effect) {
 		step.ID = meta.New.ID
 	}
 	if changes := p.read.changes(event, op); len(changes) > 0 {
-		p.kept += sizeOf(changes) - sizeOf(step.changes)
 		step.changes = changes
 	}
-	p.steps[what.key] = step
+	p.put(what.key, step)
+}
+
+// put puts a step in the place of the one with the key, if there is one.
+func (p *plannedSteps) put(key string, step plannedStep) {
+	if p.steps == nil {
+		p.steps = make(map[string]plannedStep)
+	}
+	p.kept += sizeOf(step.changes) - sizeOf(p.steps[key].changes)
+	p.steps[key] = step
 }
 
 // noteOutputs notes which outputs of the stack change.

@@ -125,11 +125,14 @@ func placeProject(root *os.Root, r run.Run, name grammar.StackName) (placedProje
 	if r.NeedsArtifact() {
 		return loadProject(root, r.Program.Artifact.Dir)
 	}
-	project := r.Project
+	project, program := r.Project, r.Program
 	if project.Name == "" {
 		project.Name = name.Project
 	}
-	return writeProject(root, project, r.Program)
+	if !r.RunsProgram() {
+		program = run.Program{} // Pulumi would ask what packages it uses
+	}
+	return writeProject(root, project, program)
 }
 
 // loadProject reads Pulumi.yaml in the directory only: the CLI would also search the
