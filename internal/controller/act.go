@@ -160,7 +160,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if stackstatus.IsProposal(&record, result) {
 		r.dropPlans(ctx, stack)
 	}
-	r.dropDrift(ctx, before, stack)
+	r.dropDriftDetails(ctx, before, stack)
 	r.Runs.Ended(record.Operation, result)
 	r.announceEnd(ctx, before, stack, &record, written)
 	if err := r.Runner.Forget(run.Ref{ID: record.ID, Namespace: stack.Namespace, Name: stack.Name}); err != nil {
@@ -176,7 +176,9 @@ func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Sta
 	if run.KindOfRecord(record).Reconciles {
 		r.announce(ctx, stack, stackstatus.EndEvent(stack, *record, result))
 	}
-	r.announceDrift(ctx, before, stack, record, result)
+	if record.Operation == run.CheckDrift {
+		r.announceDrift(ctx, before, stack, result.Drift)
+	}
 	r.announceOutputs(ctx, stack, record, before.Status.OutputsSecret)
 	r.announceInventory(ctx, stack, before.Status.Inventory)
 	if len(result.Forgotten) > 0 {

@@ -27,8 +27,8 @@ func (r *StackReconciler) publishDrift(ctx context.Context, stack *v1.Stack, rec
 	return stackstatus.DriftDetails{ConfigMap: name, ContentDigest: digest}
 }
 
-// dropDrift deletes what was written of drift, once the status no longer refers to it.
-func (r *StackReconciler) dropDrift(ctx context.Context, before, stack *v1.Stack) {
+// dropDriftDetails deletes what was written of drift, once the status no longer refers to it.
+func (r *StackReconciler) dropDriftDetails(ctx context.Context, before, stack *v1.Stack) {
 	if !stackstatus.IsDriftGone(before, stack) {
 		return
 	}
@@ -37,15 +37,14 @@ func (r *StackReconciler) dropDrift(ctx context.Context, before, stack *v1.Stack
 	}
 }
 
-// announceDrift counts a check for drift, and announces what is different from before it.
-func (r *StackReconciler) announceDrift(ctx context.Context, before, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	if record.Operation != run.CheckDrift {
+// announceDrift counts a check for drift if it has come to a result, and announces what is
+// different from before it.
+func (r *StackReconciler) announceDrift(ctx context.Context, before, stack *v1.Stack, found *run.Drift) {
+	if !stackstatus.IsChecked(before, stack, found) {
 		return
 	}
-	if stack.Status.Drift != nil && result.Outcome != run.Cancelled {
-		r.Runs.Checked(stack.Status.Drift.Result)
-	}
-	e, isNew := stackstatus.DriftEvent(before, stack, result)
+	r.Runs.Checked(stack.Status.Drift.Result)
+	e, isNew := stackstatus.DriftEvent(before, stack, found)
 	if !isNew {
 		return
 	}

@@ -30,6 +30,21 @@ func DriftMarkdown(found Plan, most int) string {
 	return markdown(found, DriftText(found.Counts()), driftWording(), most)
 }
 
+// DriftNames names the first resources of what a check for drift has found, and counts the
+// others.
+func DriftNames(found Plan, most int) string {
+	var names []string
+	steps := inOrder(found.Steps, Step.key, Step.digest)
+	for _, step := range steps[:min(len(steps), most)] {
+		names = append(names, visible(step.value.Type+" "+nameOf(step.value.URN)))
+	}
+	text := strings.Join(names, ", ")
+	if more := found.Counts().Total() - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 // drifted says what has happened to the resource of a step.
 func (s Step) drifted() string {
 	switch s.Op {

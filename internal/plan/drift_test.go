@@ -29,5 +29,7 @@ func TestDriftIsShownAsWhatHasHappened(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(DriftText(drifted().Counts())).To(Equal("3 changed, 2 deleted"))
 	g.Expect(DriftText(Counts{Create: 1})).To(Equal("1 other"))
+	g.Expect(DriftNames(drifted(), 1)).To(Equal("lab:index:Thing a and 4 more"))
+	g.Expect(DriftNames(Plan{Steps: drifted().Steps}, 3)).To(Equal("lab:index:Thing a, lab:index:Thing b"))
 	g.Expect(DriftMarkdown(Plan{}, 100)).To(Equal("**no drift**\n"))
 }

@@ -6,15 +6,26 @@ package stackstatus
 import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
+// maxDriftNames bounds the resources that an event names.
+const maxDriftNames = 3
+
+// IsChecked reports whether a check for drift has come to a result, which may be that it has
+// failed. One that was stopped has none, and is repeated.
+func IsChecked(before, stack *v1.Stack, found *run.Drift) bool {
+	now := stack.Status.Drift
+	return now != nil && (found != nil || !equality.Semantic.DeepEqual(before.Status.Drift, now))
+}
+
 // DriftEvent announces what a check for drift has found, if that is different from what was
 // known before: not each check is news. Drift and a failed check are warnings, as in Flux.
-func DriftEvent(before, stack *v1.Stack, result *run.Result) (Event, bool) {
+func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 	now := stack.Status.Drift
 	if now == nil {
 		return Event{}, false
@@ -32,8 +43,9 @@ func DriftEvent(before, stack *v1.Stack, result *run.Result) (Event, bool) {
 		if was.Digest != "" {
 			e.Message = "The drift is different now: " + e.Message
 		}
-		if result.Drift != nil {
-			e.Diff = plan.DriftMarkdown(result.Drift.Found, maxDiff(stack))
+		if found != nil {
+			e.Message += ": " + plan.DriftNames(found.Found, maxDriftNames)
+			e.Diff = plan.DriftMarkdown(found.Found, maxDiff(stack))
 		}
 	case v1.DriftCheckFailedReason:
 		if was.Result == now.Result && was.Message == now.Message {

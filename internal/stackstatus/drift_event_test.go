@@ -50,7 +50,7 @@ func TestDriftIsAnnouncedWhenItIsDifferent(t *testing.T) {
 			before, stack := &v1.Stack{}, &v1.Stack{}
 			before.Status.Drift, stack.Status.Drift = test.was, test.now
 			conditions.MarkUnknown(stack, v1.DriftedCondition, "Any", "found")
-			e, isNew := DriftEvent(before, stack, &run.Result{})
+			e, isNew := DriftEvent(before, stack, nil)
 			g.Expect(isNew).To(Equal(test.want != ""))
 			g.Expect(strings.TrimSpace(e.Type + " " + e.Reason + " " + e.Message)).To(Equal(test.want))
 		})
@@ -66,8 +66,9 @@ func TestTheEventOfDriftHasTheBeginningOfTheDiff(t *testing.T) {
 	stack := &v1.Stack{}
 	stack.Status.Drift = &v1.DriftStatus{Result: v1.DriftDetectedReason, Digest: "sha256:a"}
 	stack.Status.LastAppliedRevision = "main@sha1:1"
-	e, isNew := DriftEvent(&v1.Stack{}, stack, &run.Result{Drift: &run.Drift{Found: found}})
+	e, isNew := DriftEvent(&v1.Stack{}, stack, &run.Drift{Found: found})
 	g.Expect(isNew).To(BeTrue())
+	g.Expect(e.Message).To(HaveSuffix(": lab:index:Thing thing, lab:index:Thing thing, lab:index:Thing thing and 97 more"))
 	metadata := Metadata(stack, e)
 	g.Expect(metadata).To(HaveKeyWithValue("pulumi.com/diff", HavePrefix("**100 deleted**\n\n```diff\n- lab:index:Thing thing (deleted)\n")))
 	g.Expect(metadata).To(HaveKeyWithValue("pulumi.com/revision", "main@sha1:1"))
@@ -90,4 +91,17 @@ func TestACommitIsGoodAgainOnceItsDriftIsGone(t *testing.T) {
 	g.Expect(Metadata(stack, e)).To(HaveKeyWithValue("pulumi.com/revision", "main@sha1:1"))
 	_, isNew = DriftGoneEvent(stack, Event{Reason: v1.DriftDetectedReason})
 	g.Expect(isNew).To(BeFalse())
+}
+
+func TestACheckThatWasStoppedHasNoResult(t *testing.T) {
+	failed := func(times int64) *v1.Stack {
+		return &v1.Stack{Status: v1.StackStatus{Drift: &v1.DriftStatus{Result: v1.DriftCheckFailedReason, Failures: times}}}
+	}
+	g := NewWithT(t)
+	g.Expect(IsChecked(&v1.Stack{}, failed(1), nil)).To(BeTrue())
+	g.Expect(IsChecked(failed(1), failed(2), nil)).To(BeTrue())
+	g.Expect(IsChecked(failed(1), failed(1), &run.Drift{})).To(BeTrue())
+	g.Expect(IsChecked(failed(1), failed(1), nil)).To(BeFalse())
+	g.Expect(IsChecked(&v1.Stack{}, &v1.Stack{}, nil)).To(BeFalse())
+	g.Expect(IsChecked(failed(1), &v1.Stack{}, nil)).To(BeFalse())
 }
