@@ -132,6 +132,8 @@ func proposalText(p *v1.PlanStatus) string {
 	switch {
 	case p.Operation == v1.OperationDestroy:
 		what = "The destroy of the stack"
+	case p.Drift != "":
+		what += " that undoes drift"
 	case p.Revision != "":
 		what += " to revision " + p.Revision
 	}

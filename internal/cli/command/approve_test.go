@@ -103,6 +103,9 @@ func TestDiff(t *testing.T) {
 	w.golden("diff_nothing", "diff stack network", "diff stack absent", "approve stack network --yes", "reject stack network --reason no")
 	of := w.propose(examplePlan("one"))
 	w.golden("diff", "diff stack network", "diff stack network -o yaml", "diff stack network -o markdown", "diff stack network -o dot", "get stacks network")
+	w.status(func(s *v1.StackStatus) { s.Plan.Drift = "sha256:drift" })
+	w.golden("diff_of_drift", "diff stack network -o markdown")
+	w.status(func(s *v1.StackStatus) { s.Plan.Drift = "" })
 	w.status(func(s *v1.StackStatus) {
 		s.Plan.Unbound, s.Plan.Message, s.Plan.Difference = "it makes resources in apply", "the annotation pulumi.com/approve approves another plan, sha256:abc", "lab:index:Thing e is new in it (create)"
 	})

@@ -92,12 +92,15 @@ func (s *session) showProposal(stack *v1.Stack, of *v1.PlanStatus, read plan.Pla
 
 // proposalText describes what the Stack proposes, in a line.
 func proposalText(of *v1.PlanStatus, read plan.Plan) string {
-	what := "an update"
+	what, to := "an update", " to revision "
 	if of.Operation == v1.OperationDestroy {
 		what = "the destroy of the stack"
 	}
+	if of.Drift != "" {
+		what, to = what+" that undoes drift", " at revision "
+	}
 	if of.Revision != "" {
-		what += " to revision " + of.Revision
+		what += to + of.Revision
 	}
 	return fmt.Sprintf("plan %s of %s: %s", of.Digest, what, read.Counts())
 }
