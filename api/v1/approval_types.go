@@ -144,13 +144,18 @@ type PlanStatus struct {
 	// +optional
 	Destructive bool `json:"destructive,omitempty"`
 
-	// NoChanges is set if neither a resource nor an output would change. Such a
-	// plan needs no approval.
+	// NoChanges is set if neither a resource, nor one of its options, nor an
+	// output would change. Such a plan needs no approval.
 	// +optional
 	NoChanges bool `json:"noChanges,omitempty"`
 
 	// ResourceChanges that would be made.
 	ResourceChanges `json:",inline"`
+
+	// OptionChanges is the number of resources of which only options would
+	// change, such as protect or retainOnDelete.
+	// +optional
+	OptionChanges int32 `json:"optionChanges,omitempty"`
 
 	// ConfigMap is the name of a ConfigMap that the Stack owns, with the whole
 	// plan.

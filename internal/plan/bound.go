@@ -16,6 +16,7 @@ import (
 const (
 	MaxSteps      = 10_000
 	MaxProperties = 200
+	MaxOptions    = 20
 	MaxOutputs    = 1000
 	MaxPolicies   = 1000
 	MaxVersions   = 1000
@@ -71,13 +72,18 @@ func (s Step) bounded() Step {
 	for _, one := range []*string{&s.Op, &s.Type, &s.MoreDigest, &s.Digest} {
 		*one = text(*one, MaxName)
 	}
-	s.Properties = slices.Clone(s.Properties[:min(len(s.Properties), MaxProperties)])
-	for n := range s.Properties {
-		one := &s.Properties[n]
-		one.Path, one.Kind, one.Change = text(one.Path, MaxPath), text(one.Kind, MaxName), one.Change.bounded()
-	}
+	s.Properties, s.Options = boundedProperties(s.Properties, MaxProperties), boundedProperties(s.Options, MaxOptions)
 	s.MoreProperties = boundedCount(s.MoreProperties)
 	return s
+}
+
+func boundedProperties(properties []Property, most int) []Property {
+	properties = slices.Clone(properties[:min(len(properties), most)])
+	for n := range properties {
+		one := &properties[n]
+		one.Path, one.Kind, one.Change = text(one.Path, MaxPath), text(one.Kind, MaxName), one.Change.bounded()
+	}
+	return properties
 }
 
 func (c Change) bounded() Change {
@@ -99,7 +105,7 @@ func text(long string, most int) string {
 }
 
 func (c Counts) bounded() Counts {
-	for _, count := range []*int{&c.Create, &c.Update, &c.Replace, &c.Delete, &c.Import, &c.Retain, &c.Other} {
+	for _, count := range []*int{&c.Create, &c.Update, &c.Replace, &c.Delete, &c.Import, &c.Retain, &c.Options, &c.Other} {
 		*count = boundedCount(*count)
 	}
 	return c

@@ -16,6 +16,8 @@ type Counts struct {
 	Delete  int `json:"delete,omitempty"`
 	Import  int `json:"import,omitempty"`
 	Retain  int `json:"retain,omitempty"`
+	// Options are resources of which only options change.
+	Options int `json:"options,omitempty"`
 	// Other are operations that this version does not know.
 	Other int `json:"other,omitempty"`
 }
@@ -50,6 +52,8 @@ func (c Counts) and(steps []Step) Counts {
 			c.Import++
 		case OpRetain:
 			c.Retain++
+		case OpSame:
+			c.Options++
 		default:
 			c.Other++
 		}
@@ -59,7 +63,7 @@ func (c Counts) and(steps []Step) Counts {
 
 // Total is the number of resources.
 func (c Counts) Total() int {
-	return c.Create + c.Update + c.Replace + c.Delete + c.Import + c.Retain + c.Other
+	return c.Create + c.Update + c.Replace + c.Delete + c.Import + c.Retain + c.Options + c.Other
 }
 
 // String is a list such as "2 to create, 1 to delete", or "no changes".
@@ -70,7 +74,7 @@ func (c Counts) String() string {
 		what  string
 	}{
 		{c.Create, "to create"}, {c.Import, "to import"}, {c.Update, "to update"}, {c.Replace, "to replace"}, {c.Delete, "to delete"},
-		{c.Retain, "to leave in place (retainOnDelete)"}, {c.Other, "other"},
+		{c.Retain, "to leave in place (retainOnDelete)"}, {c.Options, "with changed options"}, {c.Other, "other"},
 	} {
 		if part.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))

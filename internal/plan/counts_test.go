@@ -28,6 +28,7 @@ func TestCountsAndWhatIsDestructive(t *testing.T) {
 		"a deletion":              {steps(OpCreate, OpDelete), "1 to create, 1 to delete", true},
 		"a replacement":           {steps(OpReplace), "1 to replace", true},
 		"what stays in place":     {steps(OpRetain), "1 to leave in place (retainOnDelete)", false},
+		"only options":            {steps(OpSame), "1 with changed options", false},
 		"an unknown operation":    {steps("melt"), "1 other", true},
 		"a destroy of nothing":    {Plan{Destroy: true}, "no changes", true},
 		"a deletion that is left": {Plan{More: Counts{Delete: 3}}, "3 to delete", true},

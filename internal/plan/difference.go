@@ -63,6 +63,9 @@ func differentProperty(was, is Step) string {
 			return fmt.Sprintf(": %s differs", visible(path))
 		}
 	}
+	if digestOfProperties(was.Options, "") != digestOfProperties(is.Options, "") {
+		return ": its options differ"
+	}
 	return " differs"
 }
 

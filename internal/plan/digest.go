@@ -50,6 +50,9 @@ func (o Output) key() string   { return o.Name }
 func (s Step) digest() string {
 	properties := digestOfProperties(s.Properties, s.MoreDigest)
 	s.Properties, s.MoreProperties, s.MoreDigest = nil, 0, properties
+	if len(s.Options) > 0 {
+		s.Options = []Property{{Change: Change{Digest: digestOfProperties(s.Options, "")}}}
+	}
 	return hash("step", s)
 }
 

@@ -40,6 +40,12 @@ func example() Plan {
 	}
 }
 
+// protects is the option of a resource that becomes protected, or is so no more.
+func protects(is bool) []Property {
+	value := func(is bool) json.RawMessage { return json.RawMessage(fmt.Sprint(is)) }
+	return []Property{{Path: "protect", Kind: KindUpdate, Change: Change{Old: value(!is), New: value(is)}}}
+}
+
 // An approval names a digest: a later version of the controller must find the same.
 func TestTheBytesOfTheDigestStay(t *testing.T) {
 	g := NewWithT(t)
@@ -81,6 +87,8 @@ func TestTheDigestChangesWithWhatWouldHappen(t *testing.T) {
 		"the name of an output":        func(p *Plan) { p.Outputs[0].Name = "uri" },
 		"no output":                    func(p *Plan) { p.Outputs = nil },
 		"steps that were left out":     func(p *Plan) { p.MoreDigest = "sha256:ff" },
+		"an option":                    func(p *Plan) { p.Steps[1].Options = protects(true) },
+		"the value of an option":       func(p *Plan) { p.Steps[1].Options = protects(false) },
 		"outputs that were left out":   func(p *Plan) { p.MoreOutputsDigest = "sha256:ff" },
 		"properties that were dropped": func(p *Plan) { p.Steps[0].MoreDigest = "sha256:ff" },
 	} {
@@ -129,9 +137,12 @@ func (random) Generate(r *rand.Rand, size int) reflect.Value {
 		Versions: map[string]string{"pulumi": text("1", "2")},
 	}
 	for range r.Intn(6) {
-		step := Step{Op: text(OpCreate, OpUpdate, OpReplace, OpDelete, OpImport, OpRetain, "later"), URN: urnOf(text("a", "b", "c", "d", "e"))}
+		step := Step{Op: text(OpCreate, OpUpdate, OpReplace, OpDelete, OpImport, OpRetain, OpSame, "later"), URN: urnOf(text("a", "b", "c", "d", "e"))}
 		for range r.Intn(5) {
 			step.Properties = append(step.Properties, Property{Path: text("p", "q", "r.s", "r[0]"), Kind: text(KindAdd, KindUpdate), Change: change()})
+		}
+		for range r.Intn(3) {
+			step.Options = append(step.Options, Property{Path: text("protect", "provider"), Kind: KindUpdate, Change: change()})
 		}
 		p.Steps = append(p.Steps, step)
 	}
@@ -155,7 +166,7 @@ func TestTheDigestIsIndependentOfOrder(t *testing.T) {
 		r, p := rand.New(rand.NewSource(seed)), one.Plan
 		p.Steps, p.Outputs, p.Policies = shuffled(r, p.Steps), shuffled(r, p.Outputs), shuffled(r, p.Policies)
 		for n := range p.Steps {
-			p.Steps[n].Properties = shuffled(r, p.Steps[n].Properties)
+			p.Steps[n].Properties, p.Steps[n].Options = shuffled(r, p.Steps[n].Properties), shuffled(r, p.Steps[n].Options)
 		}
 		return p.Digest() == one.Digest()
 	}

@@ -54,9 +54,12 @@ const sizeOfEach = 128
 func (p Plan) Size() int {
 	bytes := sizeOfEach * (len(p.Steps) + len(p.Outputs) + len(p.Policies))
 	for _, step := range p.Steps {
-		bytes += len(step.URN) + len(step.Type) + len(step.Provider) + len(step.ID) + sizeOfEach*len(step.Properties)
-		for _, property := range step.Properties {
-			bytes += len(property.Path) + property.size()
+		bytes += len(step.URN) + len(step.Type) + len(step.Provider) + len(step.ID)
+		for _, properties := range [][]Property{step.Properties, step.Options} {
+			bytes += sizeOfEach * len(properties)
+			for _, property := range properties {
+				bytes += len(property.Path) + property.size()
+			}
 		}
 	}
 	for _, output := range p.Outputs {

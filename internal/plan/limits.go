@@ -58,6 +58,10 @@ func (s Step) within(most Limits) Step {
 	for n := range s.Properties {
 		s.Properties[n].Change = s.Properties[n].Change.within(most.Value)
 	}
+	s.Options = values(inOrder(s.Options, Property.key, Property.digest))
+	for n := range s.Options {
+		s.Options[n].Change = s.Options[n].Change.within(most.Value)
+	}
 	return s
 }
 

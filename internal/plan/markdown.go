@@ -42,7 +42,7 @@ func urgency(op string) int {
 		return 0
 	case OpReplace:
 		return 1
-	case OpCreate, OpUpdate, OpImport, OpRetain:
+	case OpCreate, OpUpdate, OpImport, OpRetain, OpSame:
 		return 3
 	}
 	return 2
@@ -101,7 +101,7 @@ func diffOf(rows []row) string {
 			sign = "+"
 		case OpDelete:
 			sign = "-"
-		case OpUpdate, OpReplace:
+		case OpUpdate, OpReplace, OpSame:
 			sign = "!"
 		}
 		_, _ = fmt.Fprintf(&text, "%s %s%s\n", sign, strings.Repeat("  ", row.depth), row.text)

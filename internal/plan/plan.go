@@ -15,6 +15,8 @@ const (
 	// OpRetain is a resource that the stack does not manage any more, and that stays in place
 	// because of retainOnDelete. Pulumi calls it a deletion.
 	OpRetain = "retain"
+	// OpSame is a resource of which only options change. Pulumi does not show it.
+	OpSame = "same"
 )
 
 // The kinds of changes of a property, in the words of the engine.
@@ -82,6 +84,9 @@ type Step struct {
 	Properties     []Property `json:"properties,omitempty"`
 	MoreProperties int        `json:"moreProperties,omitempty"`
 	MoreDigest     string     `json:"moreDigest,omitempty"`
+	// Options that change, or that a resource is created with, such as protect: they decide
+	// what a later update may do to it.
+	Options []Property `json:"options,omitempty"`
 }
 
 // Property is the change of one property of a resource.

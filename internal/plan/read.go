@@ -42,11 +42,15 @@ func (s *Step) UnmarshalJSON(text []byte) error {
 	read := struct {
 		*plain
 		Properties json.RawMessage `json:"properties"`
+		Options    json.RawMessage `json:"options"`
 		Paths      json.RawMessage `json:"paths"`
 	}{plain: (*plain)(s)}
 	err := json.Unmarshal(text, &read)
 	if err == nil {
 		s.Properties, err = first[Property](read.Properties, MaxProperties)
+	}
+	if err == nil {
+		s.Options, err = first[Property](read.Options, MaxOptions)
 	}
 	if err != nil {
 		return err

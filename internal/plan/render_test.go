@@ -58,6 +58,7 @@ func everything() Plan {
 			{Path: "script", Kind: KindUpdate, Change: change(`"#!/bin/sh\nset -e\necho one\nexit 0\n"`, "\"#!/bin/sh\\nset -e\\necho \x7f```\\necho two\\nexit 0\\n\"")},
 			{Path: "text", Kind: KindUpdate, Change: change(`"`+strings.Repeat("漢字 and ", 12)+`"`, `"short"`)},
 		}},
+		Step{Op: OpSame, URN: urnOf("j"), Type: "lab:index:Thing", Options: protects(false)},
 	)
 	p.More = Counts{Delete: 3}
 	p.Outputs = append(p.Outputs, Output{Name: "list", Change: change("[1,2]", "[1,3]")}, Output{Name: "new", Change: change("", `"x"`)})
@@ -120,6 +121,7 @@ func TestDifference(t *testing.T) {
 		"outputs left out":    {func(p *Plan) { p.MoreOutputsDigest = "x" }, "outputs that are not listed differ"},
 		"a destroy":           {func(p *Plan) { p.Destroy = true }, "one of them destroys the stack"},
 		"the same step twice": {func(p *Plan) { p.Steps = append(p.Steps, p.Steps[1]) }, "a change that is not shown differs"},
+		"options":             {func(p *Plan) { p.Steps[1].Options = protects(true) }, "lab:index:Thing b: its options differ"},
 		"many things": {func(p *Plan) { p.Steps, p.Inputs, p.State = nil, "", "" },
 			"lab:index:Thing a is not in it any more (replace); lab:index:Thing b is not in it any more (delete); lab:index:Thing c is not in it any more (import); 2 more differences"},
 	} {

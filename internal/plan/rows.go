@@ -36,6 +36,9 @@ func (s Step) rows(by wording) []row {
 	if s.MoreProperties > 0 {
 		rows = append(rows, row{depth: 1, text: fmt.Sprintf("... %d more properties", s.MoreProperties)})
 	}
+	for _, option := range s.Options {
+		rows = append(rows, option.Change.rows(option.Path, option.Kind, "  # option")...)
+	}
 	return rows
 }
 
@@ -53,7 +56,7 @@ func signOf(op string) string {
 	switch op {
 	case OpCreate, KindAdd:
 		return "+"
-	case OpUpdate:
+	case OpUpdate, OpSame:
 		return "~"
 	case OpDelete:
 		return "-"
@@ -69,6 +72,8 @@ func (s Step) what() string {
 	switch {
 	case s.Op == OpRetain:
 		return "left in place because of retainOnDelete"
+	case s.Op == OpSame:
+		return "only options change"
 	case s.Op == OpReplace && s.DeleteFirst:
 		return "replace, the old one is deleted first"
 	case s.Op == OpImport && s.ID != "":

@@ -96,6 +96,9 @@ func TestNothingButTheApprovedPlanIsApplied(t *testing.T) {
 		"the program makes another secret": {outputs: "outputs: {s: {\"fn::secret\": canary}}\n", change: func(_ *lab, r *run.Run) {
 			r.Program.YAML = []byte(strings.Replace(string(r.Program.YAML), "canary", "other", 1))
 		}},
+		"the program protects a resource": {change: func(_ *lab, r *run.Run) {
+			r.Program.YAML = []byte(strings.Replace(string(r.Program.YAML), "value: two\n", "value: two\n    options: {protect: true}\n", 1))
+		}},
 		"an input": {variant: true, change: func(_ *lab, r *run.Run) { r.PlanInputs = "sha256:others" }},
 		"another user updates the stack": {change: func(l *lab, _ *run.Run) {
 			l.Expect(l.do(l.Context(), l.update(l.thing("value: three", "value: one"))).Outcome).To(Equal(run.Succeeded))
@@ -159,6 +162,37 @@ func TestAReplacementIsDestructiveAndAppliedAsApproved(t *testing.T) {
 	result := l.do(t.Context(), update)
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(result.Changes.Replaced).To(Equal(1))
+}
+
+// Pulumi takes a resource with other options for the same.
+func TestAPlanHasTheOptionsThatChange(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	with := func(options string) string { return l.thing("value: one\n    options: " + options) }
+	l.given(with("{protect: true}"))
+	l.Expect(l.proposed(l.propose(with("{protect: true, dependsOn: []}"))).IsEmpty()).To(BeTrue())
+
+	proposal := l.propose(with("{retainOnDelete: true}"))
+	made := l.proposed(proposal)
+	l.Expect(plan.Terminal(*made, 0, nil)).To(Equal(` ~ lab:index:Thing a (only options change)
+     ~ protect: true => false  # option
+     ~ retainOnDelete: false => true  # option
+`))
+	l.Expect(made.IsEmpty()).To(BeFalse())
+	l.Expect(made.Digest()).NotTo(Equal(l.proposed(l.propose(with("{}"))).Digest()))
+
+	update := approved(proposal, made)
+	update.ID += "-update"
+	result := l.do(t.Context(), update)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.state()).To(And(ContainSubstring(`"retainOnDelete":true`), Not(ContainSubstring(`"protect"`))))
+	l.Expect(l.proposed(proposal).IsEmpty()).To(BeTrue())
+
+	// A refresh reports what has drifted before the resource itself.
+	l.drift("a", "drifted")
+	proposal = l.propose(with("{protect: true}"))
+	proposal.Options.Refresh = true
+	l.Expect(plan.Terminal(*l.proposed(proposal), 0, nil)).To(ContainSubstring("~ protect: false => true  # option\n"))
 }
 
 // Pulumi's own plans fail such an update after it has done everything.

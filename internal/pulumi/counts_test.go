@@ -23,7 +23,8 @@ import (
 type at struct {
 	id                 string
 	delete, retain     bool
-	external           bool
+	external, protect  bool
+	provider           string
 	component, partial bool
 }
 
@@ -33,6 +34,7 @@ func (a *at) state() *apitype.StepEventStateMetadata {
 	}
 	return &apitype.StepEventStateMetadata{
 		Custom: !a.component, ID: a.id, Delete: a.delete, RetainOnDelete: a.retain, External: a.external,
+		Protect: a.protect, Provider: a.provider,
 	}
 }
 

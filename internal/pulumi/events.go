@@ -67,6 +67,7 @@ type stepState struct {
 	Delete   bool                       `json:"delete"`
 	ID       string                     `json:"id"`
 	Parent   string                     `json:"parent"`
+	Provider string                     `json:"provider"`
 	Protect  bool                       `json:"protect"`
 	External bool                       `json:"external"`
 	Inputs   map[string]json.RawMessage `json:"inputs"`
@@ -262,6 +263,9 @@ func (e *events) readStart(event *stepEvent) string {
 	e.plugins.see(event)
 	e.planned.note(event, e.counts.began(event))
 	e.drifted.began(event)
+	if !isCustom(event) {
+		e.planned.noteOptions(event)
+	}
 	if e.isPlan(event) || e.drifted != nil {
 		return ""
 	}
@@ -284,6 +288,7 @@ func (e *events) readDone(event *stepEvent) string {
 	e.noteChanged(event)
 	e.resources.done(event)
 	e.planned.note(event, e.counts.done(event))
+	e.planned.noteOptions(event)
 	if e.drifted != nil {
 		return e.drifted.done(event)
 	}

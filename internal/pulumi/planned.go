@@ -44,10 +44,11 @@ func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Pl
 	if known == nil {
 		known = &goals{}
 	}
-	w := planWriter{read: p.read, mask: m, withoutValues: isUnread || p.kept > maxKeptValues || len(p.steps) > plan.MaxSteps}
+	steps := p.withOptions()
+	w := planWriter{read: p.read, mask: m, withoutValues: isUnread || p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
 	made := plan.Plan{}
-	for _, key := range slices.Sorted(maps.Keys(p.steps)) {
-		made.Steps = append(made.Steps, w.step(p.steps[key], known.changes))
+	for _, key := range slices.Sorted(maps.Keys(steps)) {
+		made.Steps = append(made.Steps, w.step(steps[key], known.changes))
 	}
 	isMasked := w.isMasked(p.outputs)
 	for _, change := range p.outputs {
@@ -89,6 +90,11 @@ func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
 			shown.Digest = w.read.sum(change.path, change.kind, known.of(change.top))
 		}
 		step.Properties = append(step.Properties, plan.Property{Path: path, Kind: change.kind, Replaces: change.replaces, Change: shown})
+	}
+	isMasked = w.isMasked(planned.options)
+	for _, change := range planned.options {
+		name, shown := w.change(change, isMasked, "")
+		step.Options = append(step.Options, plan.Property{Path: name, Kind: change.kind, Change: shown})
 	}
 	return step
 }

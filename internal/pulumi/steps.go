@@ -28,6 +28,8 @@ const (
 type plannedSteps struct {
 	read  valueReader
 	steps map[string]plannedStep
+	// options are the resources whose options change, by URN.
+	options map[string]plannedStep
 	// outputs are those that change, and those with secrets, which may change. root is the
 	// URN of the stack's own resource.
 	outputs []plannedChange
@@ -41,6 +43,7 @@ type plannedSteps struct {
 type plannedStep struct {
 	plan.Step
 	changes []plannedChange
+	options []plannedChange
 }
 
 // note notes the effect of a step.

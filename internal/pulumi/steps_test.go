@@ -4,9 +4,11 @@
 package pulumi
 
 import (
+	"encoding/json"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
@@ -46,6 +48,47 @@ func TestAPreviewDoesNotReportALookup(t *testing.T) {
 	NewWithT(t).Expect(steps).To(BeEmpty())
 }
 
+// The options of a resource decide what a later update may do to it, and in which account.
+func TestAPreviewReportsOptions(t *testing.T) {
+	provider := func(name string) string { return "urn:pulumi:dev::demo::pulumi:providers:lab::" + name + "::1234" }
+	option := func(name, kind, old, now string) plan.Property {
+		return plan.Property{Path: name, Kind: kind, Change: plan.Change{Old: json.RawMessage(old), New: json.RawMessage(now)}}
+	}
+	one := &at{id: "1"}
+	for name, test := range map[string]struct {
+		op       apitype.OpType
+		old, now *at
+		want     string
+		options  []plan.Property
+	}{
+		"none":              {"same", one, one, "", nil},
+		"protect":           {"same", one, &at{id: "1", protect: true}, "same", []plan.Property{option("protect", "update", "false", "true")}},
+		"of a component":    {"same", &at{component: true, protect: true}, &at{component: true}, "same", []plan.Property{option("protect", "update", "true", "false")}},
+		"with an update":    {"update", &at{id: "1", retain: true}, one, "update", []plan.Property{option("retainOnDelete", "update", "true", "false")}},
+		"of a new resource": {"create", nil, &at{protect: true}, "create", []plan.Property{{Path: "protect", Kind: "add", Change: plan.Change{New: json.RawMessage("true")}}}},
+		"another provider": {"same", &at{id: "1", provider: provider("east")}, &at{id: "1", provider: provider("west")}, "same", []plan.Property{
+			option("provider", "update", `"urn:pulumi:dev::demo::pulumi:providers:lab::east"`, `"urn:pulumi:dev::demo::pulumi:providers:lab::west"`),
+		}},
+		"another version":   {"same", &at{id: "1", provider: provider("default_1_0_0")}, &at{id: "1", provider: provider("default_1_1_0")}, "", nil},
+		"of no target":      {"same", nil, &at{protect: true}, "", nil},
+		"what is deleted":   {"delete", &at{id: "1", provider: provider("east")}, nil, "delete", nil},
+		"what is only read": {"read", nil, &at{id: "1", protect: true, external: true}, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, l := NewWithT(t), &log{}
+			l.did(test.op, thingURN, test.old, test.now)
+			s := &session{events: &events{mask: mask.New(nil), preview: true, planned: &plannedSteps{}}, mask: mask.New(nil)}
+			readAll(s.events, l.lines...)
+			steps := s.plan().Steps
+			if test.want == "" {
+				g.Expect(steps).To(BeEmpty())
+				return
+			}
+			g.Expect(steps).To(Equal([]plan.Step{{Op: test.want, URN: thingURN, Type: "lab:index:Thing", Provider: "p", Options: test.options}}))
+		})
+	}
+}
+
 func TestAPreviewReportsReplacements(t *testing.T) {
 	one, two := &at{id: "1"}, &at{id: "2"}
 	for name, test := range map[string]struct {
@@ -69,7 +112,7 @@ func TestAPreviewReportsReplacements(t *testing.T) {
 		}, plan.Step{Op: "create"}},
 		"that leave the old one in place": {func(l *log) {
 			old := &at{id: "1", delete: true, retain: true}
-			l.did("create-replacement", thingURN, old, two)
+			l.did("create-replacement", thingURN, old, &at{id: "2", retain: true})
 			l.did("delete-replaced", thingURN, old, nil)
 		}, plan.Step{Op: "replace"}},
 		"of an earlier run, which only deletes now": {func(l *log) {

@@ -139,10 +139,10 @@ func proposalText(p *v1.PlanStatus) string {
 	}
 	c := p.ResourceChanges
 	c.Same = 0
-	if c == (v1.ResourceChanges{}) {
+	if c == (v1.ResourceChanges{}) && p.OptionChanges == 0 {
 		return fmt.Sprintf("%s (%s)", what, whether(p.NoChanges, "no changes", "only outputs change"))
 	}
-	return fmt.Sprintf("%s (%s)", what, list(previewCounted(changesOf(c))))
+	return fmt.Sprintf("%s (%s)", what, list(append(previewCounted(changesOf(c)), counted{int(p.OptionChanges), "with changed options"})))
 }
 
 func whether(is bool, yes, no string) string {
@@ -248,7 +248,7 @@ func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		Digest: digest, Operation: operation, State: v1.PlanProposed, Run: record.ID,
 		Revision: record.Revision, OriginRevision: record.OriginRevision, ProposedAt: metav1.Time{Time: result.EndedAt},
 		Unbound: made.Unbound, Destructive: made.Destructive(), NoChanges: made.IsEmpty(),
-		ResourceChanges: plannedChanges(made, result.Changes),
+		ResourceChanges: plannedChanges(made, result.Changes), OptionChanges: int32(made.Counts().Options),
 	}
 }
 

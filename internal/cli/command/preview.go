@@ -145,7 +145,7 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	}
 	switch {
 	case changes > 0:
-		return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", recorded.Revision, countsOf(recorded.ResourceChanges))}
+		return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", recorded.Revision, countsOf(recorded.ResourceChanges, made.Counts().Options))}
 	case !made.IsEmpty():
 		s.Successf("only outputs would change at revision %s", recorded.Revision)
 	default:
@@ -179,13 +179,14 @@ func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err er
 	return fmt.Errorf("%w: delete it and try again", err)
 }
 
-func countsOf(changes v1.ResourceChanges) string {
+func countsOf(changes v1.ResourceChanges, options int) string {
 	var parts []string
 	for _, part := range []struct {
 		count int32
 		what  string
 	}{{changes.Created, "to create"}, {changes.Updated, "to update"}, {changes.Replaced, "to replace"}, {changes.Deleted, "to delete"},
-		{changes.Retained, "to leave in place (retainOnDelete)"}, {changes.Same, "unchanged"}} {
+		{changes.Retained, "to leave in place (retainOnDelete)"}, {int32(options), "with changed options"},
+		{changes.Same - int32(options), "unchanged"}} {
 		if part.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
 		}
