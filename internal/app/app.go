@@ -102,6 +102,7 @@ func assemble(ctx context.Context, c Config, data *dataDir) (*parts, error) {
 
 		Sources:      source.Resolver{Client: b.manager.GetClient(), NoCrossNamespaceRefs: c.NoCrossNamespaceRefs},
 		CheckProgram: check.Check,
+		Namespace:    c.RuntimeNamespace,
 		Accounts:     accounts,
 		Jitter:       jittered(c.Interval.Percentage),
 		Now:          time.Now,

@@ -54,7 +54,6 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		WantsPlan:       kind.OnRequest,
 		Workspace:       seen.Workspace,
 		PlanInputs:      seen.PlanInputs,
-		PlanKey:         seen.PlanKey,
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

@@ -50,7 +50,7 @@ func TestAnUpdateIsProposedApprovedAndApplied(t *testing.T) {
 	w := approvalWorld(t, v1.ApprovalAlways)
 	w.mustReconcile()
 	todo := w.runner.runs[w.stack().Status.Run.ID]
-	g.Expect(todo).To(And(HaveField("Operation", run.Propose), HaveField("Approved", ""), HaveField("PlanInputs", HavePrefix("sha256:")), HaveField("PlanKey", HavePrefix("sha256:"))))
+	g.Expect(todo).To(And(HaveField("Operation", run.Propose), HaveField("Approved", ""), HaveField("PlanInputs", HavePrefix("sha256:")), HaveField("PlanKey", HaveLen(64))))
 
 	first := planOf(plan.OpCreate, "a")
 	w.endWith(run.Succeeded, first)

@@ -71,6 +71,8 @@ type StackReconciler struct {
 	Sources observe.SourceResolver
 	// CheckProgram validates Programs.
 	CheckProgram observe.ProgramCheck
+	// Namespace of the controller itself, for the key of plans. Empty is that of each Stack.
+	Namespace string
 	// Accounts checks the service account of a run before it starts. Nil checks nothing.
 	Accounts AccountChecker
 	// Options are the flags that make a difference to what is observed. Whether runs are Jobs

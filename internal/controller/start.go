@@ -57,6 +57,11 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}
 	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
 	todo.Approved = which.approved
+	if which.kind.Proposes || which.kind.OnRequest || which.approved != "" {
+		if todo.PlanKey, err = r.planKey(ctx, stack); err != nil {
+			return err
+		}
+	}
 	if err := r.patchStatus(ctx, stack, func() {
 		if which.kind.InConditions {
 			stackstatus.AcknowledgeRequests(stack) // before the record, which has the request that it answers

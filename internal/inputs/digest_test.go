@@ -144,10 +144,15 @@ func TestThePlanDigestChangesWithAllButTheProgram(t *testing.T) {
 	}
 	// Changing this digest makes every approval void.
 	g.Expect(PlanDigest(base)).To(Equal("sha256:569cecd265819ee716621a0a974e63179e468a775c403fee8bab0ccf28d765d9"))
-	g.Expect(PlanKey(base)).NotTo(Equal(PlanDigest(base)))
-	others := base
-	others.Inputs = "sha256:22"
-	g.Expect(PlanKey(others)).NotTo(Equal(PlanKey(base)))
+}
+
+func TestThePlanKeyIsThatOfAStackInANamespace(t *testing.T) {
+	g, key := NewWithT(t), []byte("key of the controller")
+	keys := map[string]bool{PlanKey([]byte("other"), "apps", "dev"): true, PlanKey(key, "other", "dev"): true, PlanKey(key, "apps", "other"): true, PlanKey(key, "appsd", "ev"): true}
+	g.Expect(keys).To(HaveLen(4))
+	g.Expect(keys).NotTo(HaveKey(PlanKey(key, "apps", "dev")))
+	// Changing it makes every approval void.
+	g.Expect(PlanKey(key, "apps", "dev")).To(Equal("92c5186db83122ddacc3674f5fd57a3188f8e8620d8916886f6ee32bf7d82c8c"))
 }
 
 func TestAPlanIsTheSameForAStackThatOnlyPreviews(t *testing.T) {

@@ -4,6 +4,7 @@
 package inputs
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -68,7 +69,7 @@ func RunDigest(in RunInputs) string {
 // planFormat and keyFormat are mixed into the digest of the inputs of a plan, and its key.
 const (
 	planFormat = "plan/1"
-	keyFormat  = "plan-key/1"
+	keyFormat  = "plan-key/2"
 )
 
 // PlanDigest returns the digest of the inputs of a run for a plan of it: all but the program,
@@ -82,9 +83,21 @@ func PlanDigest(in RunInputs) string {
 	})
 }
 
-// PlanKey returns the key of the digests of secret values in a plan: the same for the same
-// inputs, and as hard to guess as the secrets in these.
-func PlanKey(in RunInputs) string { return digestOfFields([]string{keyFormat, in.Stack, in.Inputs}) }
+// PlanKey returns the key of the digests of values in the plans of a stack, which nobody can
+// compute without the key of the controller: with one that is known, a weak secret could be
+// guessed from its digest.
+//
+// It is the same for all Stacks of a namespace with the same stack, so that what was approved
+// for the preview of a pull request is the same plan after the merge. Another namespace has
+// other keys: whoever may read Secrets there could read the key from the Secret of a Job. Its
+// Secrets have other UIDs too, so that its inputs are not the same in any case.
+func PlanKey(controller []byte, namespace, stack string) string {
+	key := hmac.New(sha256.New, controller)
+	for _, field := range []string{keyFormat, namespace, stack} {
+		_, _ = fmt.Fprintf(key, "%d:%s,", len(field), field) // never fails
+	}
+	return hex.EncodeToString(key.Sum(nil))
+}
 
 func digestOfFields(fields []string) string {
 	sum := sha256.New()

@@ -1,0 +1,119 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// keyOf is the key of plans for a Stack.
+func (w *world) keyOf(namespace, name, stack string) string {
+	w.t.Helper()
+	key, err := w.planKey(w.t.Context(), &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.StackSpec{Stack: stack}})
+	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
+	return key
+}
+
+// A key that is made of what every reader of a Stack knows lets them guess a weak secret.
+func TestTheKeyOfPlansIsRandomAndKept(t *testing.T) {
+	g := NewWithT(t)
+	w, others := newWorld(t), newWorld(t)
+	w.Namespace, others.Namespace = "flux-system", "flux-system"
+	first := w.keyOf("apps", "app", "dev")
+	g.Expect(others.keyOf("apps", "app", "dev")).NotTo(Equal(first), "another controller")
+
+	secret := &corev1.Secret{}
+	at := client.ObjectKey{Namespace: "flux-system", Name: "pulumi-controller-plan-key"}
+	g.Expect(w.Get(t.Context(), at, secret)).To(Succeed())
+	g.Expect(secret.Immutable).To(HaveValue(BeTrue()))
+
+	w.StackReconciler = &StackReconciler{Client: w.Client, APIReader: w.APIReader, Namespace: w.Namespace}
+	g.Expect(w.keyOf("apps", "app", "dev")).To(Equal(first), "after a restart")
+	g.Expect(w.keyOf("apps", "app-pr-7", "dev")).To(Equal(first), "for the preview of a pull request")
+	g.Expect(w.keyOf("other", "app", "dev")).NotTo(Equal(first), "another namespace")
+	g.Expect(w.keyOf("apps", "app", "production")).NotTo(Equal(first), "another stack")
+
+	g.Expect(w.Delete(t.Context(), secret)).To(Succeed())
+	g.Expect(w.keyOf("apps", "app", "dev")).NotTo(Equal(first), "it was lost")
+
+	w.Namespace = ""
+	g.Expect(w.keyOf("apps", "app", "dev")).To(Equal(w.keyOf("apps", "app", "dev")), "outside of a cluster")
+}
+
+// lateReader does not find the first object that it reads.
+type lateReader struct {
+	client.Reader
+	reads int
+}
+
+func (r *lateReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	if r.reads++; r.reads == 1 {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, key.Name)
+	}
+	return r.Reader.Get(ctx, key, o, opts...)
+}
+
+func TestTheKeyOfPlansOfAnotherShardIsTaken(t *testing.T) {
+	g, w := NewWithT(t), newWorld(t)
+	w.Namespace = "flux-system"
+	first := w.keyOf("apps", "app", "dev")
+	w.APIReader = &lateReader{Reader: w.APIReader}
+	g.Expect(w.keyOf("apps", "app", "dev")).To(Equal(first))
+}
+
+func TestAKeyOfPlansThatIsNoneIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	w.Namespace = "flux-system"
+	g.Expect(w.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pulumi-controller-plan-key"}})).To(Succeed())
+	_, err := w.reconcile()
+	g.Expect(err).To(MatchError(ContainSubstring(`the Secret flux-system/pulumi-controller-plan-key has no key of 32 bytes in "key": delete it`)))
+	g.Expect(w.runner.started).To(BeZero())
+	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(w.runner.slots).To(BeZero())
+}
+
+// What was approved with the key before is not what is compared with the key of now.
+func TestAPlanIsProposedAgainWithAnotherKey(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	w.Namespace = "flux-system"
+	w.mustReconcile()
+	before := w.runner.runs[w.stack().Status.Run.ID].PlanKey
+	w.endWith(run.Succeeded, planOf(plan.OpCreate, "a"))
+	w.annotate(v1.ApproveAnnotation, w.stack().Status.Plan.Digest)
+	g.Expect(w.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pulumi-controller-plan-key"}})).To(Succeed())
+	w.mustReconcile()
+	todo := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(todo.Approved).NotTo(BeEmpty())
+	g.Expect(todo.PlanKey).NotTo(Or(BeEmpty(), Equal(before)))
+
+	w.endWith(run.PlanChanged, planOf(plan.OpCreate, "b")) // the same change with other digests
+	g.Expect(w.stack().Status.Plan).To(HaveField("State", v1.PlanProposed))
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2))
+}
+
+// A run that makes no plan needs no key, and costs no request for it.
+func TestOnlyRunsWithAPlanGetAKey(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, programAndStack()...)
+	w.mustReconcile()
+	g.Expect(w.runner.runs[w.stack().Status.Run.ID].PlanKey).To(BeEmpty())
+	secrets := &corev1.SecretList{}
+	g.Expect(w.List(t.Context(), secrets)).To(Succeed())
+	g.Expect(secrets.Items).To(BeEmpty())
+}
