@@ -97,6 +97,12 @@ func neverTheSame(o Observation, operation run.Operation) Decision {
 			"does it have values that depend on the time or on chance?", o.Failures+1)}
 }
 
+// approvedSince reports whether the operation was approved after the plan that waited for it
+// could not be made again: that failure says nothing of what the approved run will do.
+func approvedSince(o Observation, operation run.Operation) bool {
+	return o.Last.Operation == run.ProposalOf(operation) && !o.Last.Succeeded && o.Approval.approves(operation)
+}
+
 func foundPlan(o Observation) string {
 	p := o.Approval.Plan
 	switch {

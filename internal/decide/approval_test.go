@@ -61,6 +61,16 @@ func TestNextWithApprovals(t *testing.T) {
 			failed(o, time.Minute)
 			o.Last.Operation = run.Propose
 		}, start(run.Propose)},
+		{"an approval does not wait for the retry of a failed proposal", func(o *decide.Observation) {
+			approved(o)
+			failed(o, 4*time.Second)
+			o.Last.Operation = run.Propose
+		}, startApproved(run.Update)},
+		{"unlike one of another operation", func(o *decide.Observation) {
+			approved(o)
+			failed(o, 4*time.Second)
+			o.Last.Operation, o.Approval.Plan.Operation = run.Propose, run.Destroy
+		}, retryIn(56 * time.Second)},
 		{"what is proposed waits until it is made again at the interval", waiting, await(6 * time.Minute)},
 		{"and is made again then", func(o *decide.Observation) { waiting(o); o.Last.EndedAt = now.Add(-10 * time.Minute) }, start(run.Propose)},
 		{"with a clock that was set back too", func(o *decide.Observation) { waiting(o); o.Last.EndedAt = now.Add(time.Hour) }, await(10 * time.Minute)},
@@ -72,10 +82,12 @@ func TestNextWithApprovals(t *testing.T) {
 		{"an approved update that has failed is retried with its approval", func(o *decide.Observation) {
 			approved(o)
 			failed(o, time.Minute)
+			o.Last.Operation = run.Update
 		}, startApproved(run.Update)},
 		{"but not before the retry interval", func(o *decide.Observation) {
 			approved(o)
 			failed(o, 4*time.Second)
+			o.Last.Operation = run.Update
 		}, retryIn(56 * time.Second)},
 		{"what is rejected stalls", func(o *decide.Observation) { waiting(o); o.Approval.Plan.Rejected = true }, rejected},
 		{"a rejection counts for more than an approval", func(o *decide.Observation) { approved(o); o.Approval.Plan.Rejected = true }, rejected},
@@ -118,6 +130,11 @@ func TestNextWithApprovals(t *testing.T) {
 			waitingDestroy(o)
 			failed(o, time.Minute)
 		}, start(run.ProposeDestroy)},
+		{"unless it is approved, which waits for no retry", func(o *decide.Observation) {
+			waitingDestroy(o)
+			failed(o, 4*time.Second)
+			o.Approval.Plan.Approved, o.Last.Operation = true, run.ProposeDestroy
+		}, startApproved(run.Destroy)},
 		{"a destroy that has failed is proposed again unless the approval is still there", func(o *decide.Observation) {
 			waitingDestroy(o)
 			failed(o, time.Minute)

@@ -71,13 +71,13 @@ func mended(o Observation) bool {
 }
 
 // retry starts the operation once the delay since the last run has passed, and until then
-// reports again how that run failed. A possible fix does not wait, nor does a request or
-// the run owed for one; a recovery never is that run.
+// reports again how that run failed. A possible fix does not wait, nor does an approval, a
+// request or the run owed for one; a recovery never is that run.
 func retry(o Observation, op run.Operation) Decision {
 	delay := retryDelay(o)
 	// At most the delay, in case the clock was set back.
 	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
-	if wait <= 0 || mended(o) || o.Requested || (o.RunPending && run.KindOf(op).RunsInputs) {
+	if wait <= 0 || mended(o) || approvedSince(o, op) || o.Requested || (o.RunPending && run.KindOf(op).RunsInputs) {
 		return Decision{Action: Start, Operation: op}
 	}
 	if o.Last.Succeeded {
