@@ -310,6 +310,9 @@ type LastRun struct {
 	// succeeded, which may be an earlier run, if its revision names one.
 	// +optional
 	LastSuccessfulCommit string `json:"lastSuccessfulCommit,omitempty"`
+	// UpdateState is how the last update ended, if this run only proposes one.
+	// +optional
+	UpdateState UpdateState `json:"updateState,omitempty"`
 	// EndedAt is when the run ended, or was found to have been interrupted.
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`

@@ -63,8 +63,30 @@ func setLastRun(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, rea
 	} else if before := stack.Status.LastRun; before != nil {
 		last.LastSuccessfulCommit = before.LastSuccessfulCommit
 	}
+	if before := stack.Status.LastRun; before != nil && run.KindOfRecord(record).Proposes {
+		last.UpdateState = updateState(before)
+	}
 	stack.Status.LastRun = last
 	stack.Status.LastUpdate = lastUpdate(stack, record)
+}
+
+// HasUpdated reports whether the last run was an update that has succeeded, and since then
+// others were only proposed: the outputs are still those of that update.
+func HasUpdated(stack *v1.Stack) bool {
+	last := LastRun(stack)
+	return last != nil && updateState(last) == v1.UpdateSucceeded
+}
+
+// updateState is how the update ended that the run is, or that came before it. Any other run
+// leaves that open.
+func updateState(last *v1.LastRun) v1.UpdateState {
+	switch {
+	case run.KindOf(last.Operation).Proposes:
+		return last.UpdateState
+	case last.Operation == v1.OperationUpdate:
+		return last.State
+	}
+	return ""
 }
 
 // lastUpdate describes the last run in the terms of the Pulumi operator.

@@ -101,7 +101,10 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 	if recorded.Digest == "" {
 		return nil, fmt.Errorf("the outputs of the last update are not yet written to Secret %s/%s", stack.Namespace, recorded.Name)
 	}
-	if !isOfLastRun(stack) {
+	// The controller writes the Secret after an update that has succeeded. One that fails late, in
+	// a deletion for example, has new outputs in the status, and a recovery after it has succeeded
+	// all the same.
+	if !stackstatus.HasUpdated(stack) {
 		return nil, fmt.Errorf("the last update did not succeed: the Secret %s/%s has the outputs of the last successful one", stack.Namespace, recorded.Name)
 	}
 	secret := &corev1.Secret{}
@@ -122,14 +125,6 @@ func plainOutputs(ctx context.Context, api client.Reader, stack *v1.Stack) (map[
 			stack.Namespace, recorded.Name)
 	}
 	return secret.Data, nil
-}
-
-// isOfLastRun reports whether the last run was an update that has succeeded, after
-// which the controller writes the Secret. One that fails late, in a deletion for example,
-// has new outputs in the status, and a recovery after it has succeeded all the same.
-func isOfLastRun(stack *v1.Stack) bool {
-	last := stackstatus.LastRun(stack)
-	return last != nil && last.Operation == v1.OperationUpdate && last.State == v1.UpdateSucceeded
 }
 
 // mending is the command that has the controller look at the Stack.

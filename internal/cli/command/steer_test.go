@@ -94,6 +94,10 @@ func TestOutputsAndHistory(t *testing.T) {
 		s.OutputsSecret, s.LastRun = &v1.OutputsSecretStatus{Name: to.Name, Digest: digest}, succeeded
 	})
 	w.golden("outputs_secret", "outputs stack network --show-secrets -o json", "outputs stack network")
+	w.status(func(s *v1.StackStatus) {
+		s.LastRun = &v1.LastRun{Operation: v1.OperationPropose, State: v1.UpdateSucceeded, UpdateState: v1.UpdateSucceeded}
+	})
+	w.golden("outputs_secret", "outputs stack network --show-secrets -o json", "outputs stack network")
 	w.allow("outputs-reader", events, stacks)
 	w.golden("outputs_forbidden", "outputs stack network --show-secrets --as outputs-reader", "outputs stack network --as outputs-reader")
 
