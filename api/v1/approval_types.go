@@ -128,6 +128,11 @@ type PlanStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
+	// LastApplied is the digest of the plan that was applied last before this one
+	// was proposed.
+	// +optional
+	LastApplied string `json:"lastApplied,omitempty"`
+
 	// Difference says what is different from the plan that this one has
 	// replaced.
 	// +optional

@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -98,7 +100,8 @@ func IsStillApproved(stack *v1.Stack, record *v1.RunStatus) bool {
 // field for another may have put a secret there.
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// uncounted says why an approval that was given does not count for the plan, "" if none was.
+// uncounted says why an approval that was given does not count for the plan, "" if none was. One
+// that was used stays there.
 func uncounted(stack *v1.Stack, p *v1.PlanStatus) string {
 	given := []struct{ field, digest string }{{"the annotation " + v1.ApproveAnnotation, stack.Annotations[v1.ApproveAnnotation]}}
 	if stack.Spec.Approval != nil {
@@ -106,7 +109,7 @@ func uncounted(stack *v1.Stack, p *v1.PlanStatus) string {
 	}
 	for _, is := range given {
 		switch {
-		case is.digest == "" || is.digest == p.Digest:
+		case is.digest == "" || is.digest == p.Digest || wasApplied(stack, p, is.digest):
 		case digestForm.MatchString(is.digest):
 			return fmt.Sprintf("%s approves another plan, %s", is.field, is.digest)
 		default:
@@ -114,6 +117,13 @@ func uncounted(stack *v1.Stack, p *v1.PlanStatus) string {
 		}
 	}
 	return ""
+}
+
+// wasApplied reports whether a plan with the digest was applied before this one was proposed.
+func wasApplied(stack *v1.Stack, p *v1.PlanStatus, digest string) bool {
+	return digest == p.LastApplied || slices.ContainsFunc(stack.Status.History, func(ended meta.Snapshot) bool {
+		return ended.Metadata["plan"] == digest && ended.LastReconciledStatus == meta.ReconciliationSucceededReason
+	})
 }
 
 // awaitingText says what waits for an approval, and how to give it.
@@ -237,7 +247,7 @@ func absorbProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 // recordPlan records the plan. If it is the one that is proposed already, it is only current
 // again.
 func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	made, operation := result.Plan, planned(record)
+	made, operation, before := result.Plan, planned(record), stack.Status.Plan
 	digest := made.Digest()
 	if same := openPlan(stack); same != nil && same.Digest == digest && same.Operation == operation {
 		same.Revision, same.OriginRevision, same.Unbound = record.Revision, record.OriginRevision, made.Unbound
@@ -248,8 +258,20 @@ func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		Digest: digest, Operation: operation, State: v1.PlanProposed, Run: record.ID,
 		Revision: record.Revision, OriginRevision: record.OriginRevision, ProposedAt: metav1.Time{Time: result.EndedAt},
 		Unbound: made.Unbound, Destructive: made.Destructive(), NoChanges: made.IsEmpty(),
+		LastApplied:     lastApplied(before),
 		ResourceChanges: plannedChanges(made, result.Changes), OptionChanges: int32(made.Counts().Options),
 	}
+}
+
+// lastApplied is the digest of the plan that was applied last, as the plan before knows it.
+func lastApplied(before *v1.PlanStatus) string {
+	switch {
+	case before == nil:
+		return ""
+	case before.State == v1.PlanApplied:
+		return before.Digest
+	}
+	return before.LastApplied
 }
 
 // recordDetails records where the plan of the run is as a whole.
