@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -116,6 +118,56 @@ func TestAPlanThatWaitsIsMadeAgainAtTheInterval(t *testing.T) {
 	after.CheckedAt = nil
 	g.Expect(after).To(Equal(before), "nothing has changed")
 	g.Expect(w.events.lines).To(HaveExactElements(HavePrefix("Normal ApprovalRequired"), HavePrefix("Trace ApprovalRequired")), "a trace is no alert")
+}
+
+// withoutConfigMaps is an API server that creates no ConfigMaps, as with a quota.
+type withoutConfigMaps struct{ client.Client }
+
+func (c withoutConfigMaps) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	if _, is := o.(*corev1.ConfigMap); is {
+		return errors.New("exceeded quota")
+	}
+	return c.Client.Create(ctx, o, options...)
+}
+
+func TestDetailsThatCouldNotBeWrittenAreRetried(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	w.edit(func(s *v1.Stack) { s.Spec.RetryInterval = &metav1.Duration{Duration: time.Minute} })
+	working := w.Client
+	w.Client = withoutConfigMaps{working}
+	w.mustReconcile()
+	w.endWith(run.Succeeded, planOf(plan.OpCreate, "a"))
+	before := w.stack().Status.Plan
+	g.Expect(before).To(And(HaveField("State", v1.PlanProposed), HaveField("ConfigMap", "")))
+
+	w.Client = working
+	w.passTime(2 * time.Minute)
+	w.mustReconcile()
+	w.endWith(run.Succeeded, planOf(plan.OpCreate, "a"))
+	after := w.stack().Status.Plan
+	g.Expect(after.ConfigMap).NotTo(BeEmpty())
+	g.Expect(after.Digest).To(Equal(before.Digest))
+	w.passTime(2 * time.Minute)
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2))
+}
+
+func TestDetailsGoWithTheirPlan(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	w.mustReconcile()
+	w.endWith(run.Succeeded, planOf(plan.OpCreate, "a"))
+	kept := &corev1.ConfigMapList{}
+	g.Expect(w.List(t.Context(), kept)).To(Succeed())
+	g.Expect(kept.Items).To(HaveLen(1))
+
+	w.edit(func(s *v1.Stack) { s.Spec.Approval = nil })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Plan).To(BeNil())
+	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
+	g.Expect(w.List(t.Context(), kept)).To(Succeed())
+	g.Expect(kept.Items).To(BeEmpty())
 }
 
 func TestWhatIsNotDestructiveNeedsNobody(t *testing.T) {

@@ -62,6 +62,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			return err
 		}
 	}
+	before := stack.Status.Plan
 	if err := r.patchStatus(ctx, stack, func() {
 		if which.kind.InConditions {
 			stackstatus.AcknowledgeRequests(stack) // before the record, which has the request that it answers
@@ -76,7 +77,9 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
 	err = r.startRecorded(ctx, stack, todo)
-	started = err == nil
+	if started = err == nil; started && before != nil && stack.Status.Plan == nil {
+		r.dropPlans(ctx, stack)
+	}
 	return err
 }
 

@@ -30,6 +30,8 @@ type Plan struct {
 	// Approved reports whether it is approved, or NeedsNobody to approve it. Rejected reports
 	// whether a person has rejected it, which counts for more.
 	Approved, NeedsNobody, Rejected bool
+	// Unwritten says that the details could not be written, without which few can approve it.
+	Unwritten bool
 	// Message says what is proposed and what to do, or why it was rejected.
 	Message string
 }
@@ -57,7 +59,7 @@ func proposeFirst(o Observation, d Decision) Decision {
 
 // proposed decides what follows from a proposal: the run itself is due ever since. The plan
 // that waits is made again at each interval, so that nobody approves one that no longer
-// applies. Reading outputs changes nothing, and waits for nobody.
+// applies, and sooner if its details could not be written. Reading outputs changes nothing, and waits for nobody.
 func proposed(what func(Observation) run.Operation) func(Observation) (Decision, bool) {
 	return func(o Observation) (Decision, bool) {
 		operation := what(o)
@@ -65,8 +67,12 @@ func proposed(what func(Observation) run.Operation) func(Observation) (Decision,
 			return Decision{}, false
 		}
 		next, p := Decision{Action: Start, Operation: operation}, o.Approval.Plan
+		interval := o.Interval
+		if p != nil && p.Unwritten {
+			interval = min(interval, o.RetryInterval)
+		}
 		// At most the interval, in case the clock was set back.
-		wait := min(o.Interval, o.Interval-o.Now.Sub(o.Last.EndedAt))
+		wait := min(interval, interval-o.Now.Sub(o.Last.EndedAt))
 		switch {
 		case o.Approval.approves(operation) && p.NeedsNobody && o.Failures > 0:
 			return neverTheSame(o, operation), true

@@ -72,6 +72,14 @@ func TestNextWithApprovals(t *testing.T) {
 			o.Last.Operation, o.Approval.Plan.Operation = run.Propose, run.Destroy
 		}, retryIn(56 * time.Second)},
 		{"what is proposed waits until it is made again at the interval", waiting, await(6 * time.Minute)},
+		{"or at the retry interval, if its details could not be written", func(o *decide.Observation) {
+			waiting(o)
+			o.Approval.Plan.Unwritten = true
+		}, start(run.Propose)},
+		{"and not before", func(o *decide.Observation) {
+			waiting(o)
+			o.Approval.Plan.Unwritten, o.Last.EndedAt = true, now.Add(-20*time.Second)
+		}, await(40 * time.Second)},
 		{"and is made again then", func(o *decide.Observation) { waiting(o); o.Last.EndedAt = now.Add(-10 * time.Minute) }, start(run.Propose)},
 		{"with a clock that was set back too", func(o *decide.Observation) { waiting(o); o.Last.EndedAt = now.Add(time.Hour) }, await(10 * time.Minute)},
 		{"a request while it waits makes it again", func(o *decide.Observation) { waiting(o); o.Requested = true }, start(run.Propose)},

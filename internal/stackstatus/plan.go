@@ -50,7 +50,7 @@ func observeApproval(stack *v1.Stack) decide.Approval {
 	}
 	by, approved := approval(stack, p)
 	seen.Plan = &decide.Plan{
-		Operation: p.Operation, Digest: p.Digest, Approved: approved, NeedsNobody: approved && by.nobody,
+		Operation: p.Operation, Digest: p.Digest, Approved: approved, NeedsNobody: approved && by.nobody, Unwritten: p.ConfigMap == "",
 		Rejected: stack.Annotations[v1.RejectAnnotation] == p.Digest, Message: awaitingText(stack, p),
 	}
 	if seen.Plan.Rejected {

@@ -282,7 +282,11 @@ func absorbAll(s *v1.Stack, result *run.Result) *Event {
 	record := *s.Status.Run
 	result.Operation, result.Approved = record.Operation, record.Approved
 	result = Classify(s, &record, result)
-	Absorb(s, result, Published{OutputsSecret: OutputsUnwritten(s, &record, result), Preview: PreviewAfter(s, &record, result)})
+	beside := Published{OutputsSecret: OutputsUnwritten(s, &record, result), Preview: PreviewAfter(s, &record, result)}
+	if IsProposal(&record, result) {
+		beside.Plan = PlanDetails{ConfigMap: "app-plan-1", ContentDigest: "sha256:details"}
+	}
+	Absorb(s, result, beside)
 	if !run.KindOfRecord(&record).Reconciles {
 		return nil
 	}

@@ -5,6 +5,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,14 +43,9 @@ func (s *session) approve(ctx context.Context, api client.Client, stack *v1.Stac
 	if err != nil {
 		return err
 	}
-	read, err := readPlan(ctx, api, stack, of)
-	if err != nil {
+	if err := s.showWanted(ctx, api, stack, of, digest != ""); err != nil {
 		return err
 	}
-	if err := s.showProposal(stack, of, read); err != nil {
-		return err
-	}
-	s.Actionf("%s", proposalText(of, read))
 	if stack.Spec.Suspend {
 		s.Warningf("the Stack is suspended: the plan is applied once it is resumed")
 	}
@@ -71,6 +67,25 @@ func (s *session) approve(ctx context.Context, api client.Client, stack *v1.Stac
 		return err
 	}
 	s.Successf("plan approved as %s", user)
+	return nil
+}
+
+// showWanted shows what is about to be approved. One whose digest is known was seen elsewhere: in a
+// namespace that is being deleted, for example, no details can be written.
+func (s *session) showWanted(ctx context.Context, api client.Reader, stack *v1.Stack, of *v1.PlanStatus, known bool) error {
+	read, err := readPlan(ctx, api, stack, of)
+	switch {
+	case err != nil && known:
+		s.Warningf("the plan is not shown: %v", err)
+		s.Actionf("%s", proposalText(of, cmp.Or(countsOf(of.ResourceChanges, int(of.OptionChanges)), "only outputs change")))
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w. To approve it all the same, use --digest %s", err, of.Digest)
+	}
+	if err := s.showProposal(stack, of, read); err != nil {
+		return err
+	}
+	s.Actionf("%s", proposalText(of, read.Counts().String()))
 	return nil
 }
 

@@ -125,6 +125,9 @@ func TestDiff(t *testing.T) {
 	NewWithT(t).Expect(w.api.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: other.ConfigMap}})).To(Succeed())
 	w.golden("diff_gone", "diff stack network", "approve stack network --yes")
 	NewWithT(t).Expect(w.decided()).To(BeEmpty())
+	w.status(func(s *v1.StackStatus) { s.Plan.ConfigMap = "" })
+	w.golden("diff_unwritten", "diff stack network", "approve stack network --yes", "approve stack network --yes --digest "+of.Digest)
+	NewWithT(t).Expect(w.decided()).To(HaveKeyWithValue(v1.ApproveAnnotation, of.Digest))
 }
 
 func TestDiffOfAPlanInSeveralParts(t *testing.T) {

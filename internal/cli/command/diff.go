@@ -68,7 +68,7 @@ func (s *session) diff(ctx context.Context, api client.Reader, stack *v1.Stack, 
 
 // waitsText says what the plan waits for, and how to decide on it.
 func waitsText(stack *v1.Stack, of *v1.PlanStatus, read plan.Plan) string {
-	text := proposalText(of, read)
+	text := proposalText(of, read.Counts().String())
 	switch of.State {
 	case v1.PlanApproved:
 		return fmt.Sprintf("%s. It is approved", text)

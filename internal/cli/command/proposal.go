@@ -37,7 +37,7 @@ func errNothingProposed(stack *v1.Stack) error {
 // cannot show another plan than the one that is approved: its digest is computed anew.
 func readPlan(ctx context.Context, api client.Reader, stack *v1.Stack, of *v1.PlanStatus) (plan.Plan, error) {
 	if of.ConfigMap == "" {
-		return plan.Plan{}, fmt.Errorf("the details of plan %s were not written: run %s", of.Digest, reconcileOf(stack))
+		return plan.Plan{}, fmt.Errorf("the details of plan %s could not be written, and the log of the controller says why: run %s", of.Digest, reconcileOf(stack))
 	}
 	parts, err := details.Collect(of.ConfigMap, partOf(ctx, api, stack))
 	switch {
@@ -91,7 +91,7 @@ func (s *session) showProposal(stack *v1.Stack, of *v1.PlanStatus, read plan.Pla
 }
 
 // proposalText describes what the Stack proposes, in a line.
-func proposalText(of *v1.PlanStatus, read plan.Plan) string {
+func proposalText(of *v1.PlanStatus, counts string) string {
 	what, to := "an update", " to revision "
 	if of.Operation == v1.OperationDestroy {
 		what = "the destroy of the stack"
@@ -102,5 +102,5 @@ func proposalText(of *v1.PlanStatus, read plan.Plan) string {
 	if of.Revision != "" {
 		what += to + of.Revision
 	}
-	return fmt.Sprintf("plan %s of %s: %s", of.Digest, what, read.Counts())
+	return fmt.Sprintf("plan %s of %s: %s", of.Digest, what, counts)
 }
