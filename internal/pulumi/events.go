@@ -127,9 +127,14 @@ type events struct {
 	outputsNewResource bool
 	// plugins are the versions of the providers.
 	plugins plugins
-	// planned, if set, collects the steps of a preview, and drifted what a refresh finds.
-	planned *plannedSteps
-	drifted *drifted
+	// planned, if set, collects the steps of a preview, previewed those to which the run is held,
+	// and drifted what a refresh finds.
+	planned   *plannedSteps
+	previewed *approvedSteps
+	drifted   *drifted
+	// approved, if set, are the only steps that may begin, and notApproved is the first other one.
+	approved    *approvedSteps
+	notApproved string
 }
 
 // diagnostic is an error that the engine or the program reported.
@@ -256,6 +261,10 @@ func (e *events) readPolicy(event *apitype.PolicyEvent) string {
 
 func (e *events) readStart(event *stepEvent) string {
 	e.registered = e.registered || event.Metadata.Type != stackType
+	e.previewed.note(event)
+	if e.notApproved == "" && !e.approved.approve(event) {
+		e.notApproved = about(event.Metadata.URN, string(event.Metadata.Op))
+	}
 	if isWork(event) {
 		e.inFlight++
 	}

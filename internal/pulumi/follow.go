@@ -44,8 +44,9 @@ type follower struct {
 	// calls onUpdate then.
 	previewsFirst bool
 	onUpdate      func()
-	// stopCreating, if set, is called once the engine has warned of creations in flight.
-	stopCreating func()
+	// stopCreating, if set, is called once the engine has warned of creations in flight, and
+	// stopOther once it has begun a step that is not approved.
+	stopCreating, stopOther func()
 
 	file    *os.File
 	read    int64
@@ -63,7 +64,7 @@ type follower struct {
 
 // interval is the time until the next poll.
 func (f *follower) interval() time.Duration {
-	if f.previewsFirst || f.stopCreating != nil && !f.events.registered && !f.events.reached {
+	if f.previewsFirst || f.stopOther != nil || f.stopCreating != nil && !f.events.registered && !f.events.reached {
 		return pollSoon
 	}
 	return pollInterval
@@ -94,6 +95,10 @@ func (f *follower) poll() {
 	if f.stopCreating != nil && len(f.events.leftCreates) > 0 {
 		f.stopCreating()
 		f.stopCreating = nil
+	}
+	if f.stopOther != nil && f.events.notApproved != "" {
+		f.stopOther()
+		f.stopOther = nil
 	}
 	if f.onUnknownCreates == nil || f.previewsFirst {
 		return

@@ -44,9 +44,32 @@ func (s *session) holdToPlan(ctx context.Context, preview ...string) (goesOn boo
 		return false, last, errPlanChanged
 	}
 	if s.isBindable() && s.made.Unbound == "" {
-		s.held = s.goals.text
+		s.held, s.made = s.goals.text, nil // the caller has the plan
+		return true, last, nil
 	}
-	s.made = nil // it is what the caller has
+	return s.holdToSteps(ctx, preview)
+}
+
+// holdToSteps is for a run that Pulumi has no plan for. Another user may change the state until the
+// engine has locked it. So the state is read once more, and the engine is watched for a step that
+// the plan does not have.
+func (s *session) holdToSteps(ctx context.Context, preview []string) (goesOn bool, last exit, err error) {
+	before, previewed := s.made.State, s.events.previewed
+	if _, last, err = s.export(ctx); err != nil || last.code != 0 {
+		s.checking = true
+		return false, last, err
+	}
+	now, err := stateDigest(s.dir.state())
+	if err == nil && now != before {
+		if last, err = s.makePlan(ctx, preview); err == nil && last.code == 0 {
+			err = errPlanChanged
+		}
+	}
+	if err != nil || last.code != 0 {
+		s.checking = true
+		return false, last, err
+	}
+	s.approved, s.made = previewed, nil
 	return true, last, nil
 }
 

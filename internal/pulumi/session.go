@@ -69,9 +69,8 @@ type session struct {
 	// inFlight are the creations in flight in the state that may still have an owner:
 	// whoever holds the lock may be working on them.
 	inFlight []string
-	// stopCreating, if set, stops the current CLI call because of creations in flight that it
-	// would repeat.
-	stopCreating func()
+	// stop, if set, stops the current CLI call because of what it has begun, or would repeat.
+	stop func(cause error)
 	// state is the last export, nil once a call may have changed the state since.
 	state *state
 	// installing is set while the program's dependencies are being installed and after
@@ -111,6 +110,8 @@ type session struct {
 	// held is the plan of Pulumi to which the update is held, with secrets in plain text. Empty if
 	// it is held to none.
 	held string
+	// approved are the steps of the plan that the run is watched for, nil if it is not.
+	approved *approvedSteps
 	// planning is set during the preview of which the plan is made, and made is the plan, if it
 	// is to be returned.
 	planning bool
@@ -131,13 +132,17 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s.changing, s.state, s.stopCreating = true, nil, func() { stop(errPending) }
-	defer func() { s.changing, s.stopCreating = false, nil }()
+	s.changing, s.state, s.stop = true, nil, stop
+	defer func() { s.changing, s.stop = false, nil }()
 	last, err := s.withEvents(ctx, append(operation, s.consent()...)...)
 	s.endPreview(last)
 	s.pending = append(s.pending, s.events.leftCreates...)
-	if len(s.events.leftCreates) > 0 && err == nil {
+	switch {
+	case err != nil:
+	case len(s.events.leftCreates) > 0:
 		err = errPending
+	case s.events.notApproved != "":
+		err = errNotApproved(s.events.notApproved)
 	}
 	return last, err
 }
@@ -172,6 +177,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if s.checksDrift() {
 		s.events.drifted = &drifted{ignore: s.ignore, found: plannedSteps{read: s.valueReader()}}
 	}
+	if s.planning && s.run.Approved != "" {
+		s.events.previewed = &approvedSteps{}
+	}
 	c.args = append([]string{"--non-interactive", "--color=never"}, c.args...)
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
@@ -182,7 +190,11 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	}
 	if s.changing {
 		c.events.onUnknownCreates, c.events.onBegun = s.reportUnknownCreates, func() { s.reportBegun(ctx) }
-		c.events.stopCreating = s.stopCreating
+		c.events.stopCreating = func() { s.stop(errPending) }
+	}
+	if s.changing && s.approved != nil {
+		s.events.approved = s.approved
+		c.events.stopOther = func() { s.stop(errNotApproved(s.events.notApproved)) }
 	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped

@@ -1,0 +1,68 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+)
+
+// approvedSteps are the steps of the plan that is approved. A run that Pulumi does not hold to the
+// plan is watched: it is stopped once the engine has begun any other step, such as the deletion of
+// a resource that another user has added after the plan was compared. A nil approvedSteps has no
+// steps and approves all.
+type approvedSteps struct {
+	// ops are the operations by URN.
+	ops map[string]map[apitype.OpType]bool
+	// over is set if there were too many resources.
+	over bool
+}
+
+// note adds a step of the preview that the plan is made of.
+func (a *approvedSteps) note(event *stepEvent) {
+	if a == nil || !changesResource(event) {
+		return
+	}
+	meta := event.Metadata
+	if _, known := a.ops[meta.URN]; !known && len(a.ops) >= maxKeptSteps {
+		a.over = true
+		return
+	}
+	if a.ops == nil {
+		a.ops = map[string]map[apitype.OpType]bool{}
+	}
+	if a.ops[meta.URN] == nil {
+		a.ops[meta.URN] = map[apitype.OpType]bool{}
+	}
+	a.ops[meta.URN][meta.Op] = true
+}
+
+// approve reports whether the plan has the step. By the rule of Pulumi's own plans, an update is
+// one in place of a replacement too: the values that are known by then may not need that.
+func (a *approvedSteps) approve(event *stepEvent) bool {
+	if a == nil || a.over || !changesResource(event) {
+		return true
+	}
+	ops, op := a.ops[event.Metadata.URN], event.Metadata.Op
+	return ops[op] || (op == apitype.OpUpdate && ops[apitype.OpReplace])
+}
+
+// changesResource reports whether the step does anything outside of the state. A component is
+// nothing outside of it.
+func changesResource(event *stepEvent) bool {
+	switch event.Metadata.Op {
+	case apitype.OpSame, apitype.OpRead, apitype.OpReadReplacement, apitype.OpReadDiscard, apitype.OpDiscardReplaced,
+		apitype.OpRefresh, apitype.OpRemovePendingReplace:
+		return false
+	}
+	return isCustom(event)
+}
+
+// errNotApproved is why the run was stopped at a step that is not approved.
+func errNotApproved(step string) error {
+	return fmt.Errorf("the run was stopped, because Pulumi has begun a step that the approved plan does not have: %s. "+
+		"Another user may have changed the stack after the plan was compared, or the program has done something else than in the preview. "+
+		"What is left to do is proposed again", step)
+}
