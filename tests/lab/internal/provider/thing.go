@@ -5,6 +5,7 @@ package provider
 
 import (
 	"github.com/pulumi/pulumi-go-provider/infer"
+	"github.com/pulumi/pulumi-go-provider/infer/types"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/lab/internal/cloud"
 )
@@ -23,6 +24,8 @@ type Args struct {
 	SecretValue *string `pulumi:"secretValue,optional" provider:"secret"`
 	// Tags of the thing, updated in place.
 	Tags map[string]string `pulumi:"tags,optional"`
+	// Files of the thing: an asset or an archive, kept only in the Pulumi state.
+	Files *types.AssetOrArchive `pulumi:"files,optional"`
 	// Delays by operation (create, read, update, delete): Go durations of at most one
 	// hour. The change is made after the delay. afterCreate delays the answer to the
 	// engine once the thing exists: a provider that is killed then leaves a thing that
@@ -63,6 +66,7 @@ func (a *Args) Annotate(annotator infer.Annotator) {
 	annotator.Describe(&a.Value, "The value of the thing.")
 	annotator.Describe(&a.SecretValue, "A secret, kept in the Pulumi state only.")
 	annotator.Describe(&a.Tags, "The tags of the thing.")
+	annotator.Describe(&a.Files, "An asset or an archive, kept in the Pulumi state only.")
 	annotator.Describe(&a.Delays, "How long create, read, update, delete and afterCreate (the answer to a create) take, as Go durations.")
 	annotator.Describe(&a.Ballast, "How much memory, such as 512Mi, create, read, update and delete take.")
 	annotator.Describe(&a.Failures, "The errors that create, read, update, delete and partialCreate end with.")
