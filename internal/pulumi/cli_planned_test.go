@@ -215,21 +215,38 @@ func TestAnUpdateThatPulumiCannotBeHeldToIsOnlyCompared(t *testing.T) {
 // A program that is not the same when it runs a second time has passed the comparison.
 func TestTheEngineIsHeldToThePlan(t *testing.T) {
 	t.Parallel()
-	l := newLab(t).withProvider()
-	l.given(l.thing("value: one"))
-	proposal := l.propose(l.thing("value: two"))
-	update := approved(proposal, l.proposed(proposal))
-	update.ID += "-update"
-	// Before the update, the program becomes another one.
-	l.replacing("never up", "sed -i s/two/evil/ *.yaml")
-	result := l.do(t.Context(), update)
-	l.Expect(result.Outcome).To(Equal(run.Failed))
-	l.Expect(result.Message).To(ContainSubstring("violates plan"))
-	l.Expect(result.Changes).To(BeZero())
-	l.Expect(result.Interrupted).To(BeFalse())
-	l.Expect(result.Inventory).To(BeNil())
-	l.Expect(l.valueOf("a")).To(Equal("one"))
-	l.Expect(l.locks()).To(BeEmpty())
+	for name, test := range map[string]struct {
+		// edit is a command of sed for the program.
+		edit, want string
+		variant    bool
+	}{
+		"another value":  {edit: "s/two/evil/", want: "violates plan: properties changed: ~~value..."},
+		"another output": {edit: "s/public/evil/", want: "as it does if an output of the stack is not as planned (pulumi/pulumi#16670)"},
+		"one more":       {edit: "s/^outputs:/  c: {type: \"lab:index:Thing\", properties: {name: c}}\\noutputs:/", want: "create is not allowed by the plan", variant: true},
+		"one less":       {edit: "/^  b:/d", want: "expected resource operations for", variant: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.variant {
+				short.Skip(t)
+			}
+			t.Parallel()
+			l := newLab(t).withProvider()
+			l.given(l.thing("value: one"))
+			proposal := l.propose(l.thing("value: two") + "  b: {type: \"lab:index:Thing\", properties: {name: b}}\noutputs: {o: public}\n")
+			update := approved(proposal, l.proposed(proposal))
+			update.ID += "-update"
+			// Before the update, the program becomes another one.
+			l.replacing("never up", "sed -i '"+test.edit+"' *.yaml")
+			result := l.do(t.Context(), update)
+			l.Expect(result.Outcome).To(Equal(run.Failed))
+			l.Expect(result.Message).To(And(ContainSubstring(test.want), ContainSubstring("Nothing was changed. If this comes again"), Not(ContainSubstring("evil"))))
+			l.Expect(result.Changes).To(BeZero())
+			l.Expect(result.Interrupted).To(BeFalse())
+			l.Expect(result.Inventory).To(BeNil())
+			l.Expect(l.valueOf("a")).To(Equal("one"))
+			l.Expect(l.locks()).To(BeEmpty())
+		})
+	}
 }
 
 func TestADestroyIsHeldToItsPlan(t *testing.T) {

@@ -231,3 +231,12 @@ func TestOfManyChangesTheFirstAreNamed(t *testing.T) {
 	g.Expect(message).To(ContainSubstring("t (0009) is changed, and 1990 more"))
 	g.Expect(len(e.changed)).To(Equal(maxChanged))
 }
+
+func TestAnUpdateThatIsNotAsPlannedSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	g.Expect(violationMessage("a: resource a violates plan: properties changed: ~~value...", true)).To(And(
+		HavePrefix("a: resource a violates plan: properties changed: ~~value... Pulumi has stopped"), ContainSubstring("What it had done by then stays, and what is left to do is proposed."), ContainSubstring("spec.approval.require to Never")))
+	g.Expect(violationMessage("create is not allowed by the plan", false)).To(And(
+		HavePrefix("create is not allowed by the plan. Pulumi has stopped"), ContainSubstring("Nothing was changed.")))
+}

@@ -46,6 +46,8 @@ type ending struct {
 	checked bool
 	// missing is set if the stack is known not to be in the backend.
 	missing bool
+	// isPlanned is set if Pulumi was held to a plan in the last CLI process.
+	isPlanned bool
 	// held are the locks that a recovery left alone, one line each.
 	held []string
 	// installing is set if the last CLI process was installing the program's
@@ -133,6 +135,9 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		return run.RegistryUnavailable, hint(message)
 	case !e.events.began && isAway(sign):
 		return run.BackendUnavailable, hint(message)
+	}
+	if e.isPlanned && isViolation(sign) {
+		return run.Failed, violationMessage(message, e.events.changes() != run.Changes{Same: e.events.changes().Same})
 	}
 	return run.Failed, hint(message)
 }

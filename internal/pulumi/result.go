@@ -14,7 +14,7 @@ func (s *session) ending(last exit, err, cause error) ending {
 	end := ending{
 		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
 		missing: s.stackMissing && !s.stackFound, held: s.heldLocks, installing: s.installing, compiling: s.compiling, cause: cause,
-		program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
+		isPlanned: s.held != "", program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
 	}
 	if s.withheld != "" {
 		end.stderr = s.withheld
