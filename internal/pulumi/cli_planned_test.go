@@ -212,6 +212,61 @@ func TestAnUpdateThatPulumiCannotBeHeldToIsOnlyCompared(t *testing.T) {
 	l.Expect(l.proposed(proposal).Unbound).To(BeEmpty(), "it exists now")
 }
 
+// Values that are known only during the update are others than in Pulumi's own plans.
+func TestAnUpdateIsOnlyComparedIfPulumiWouldFailInTheMiddle(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		program, unbound string
+		variant          bool
+	}{
+		"an archive that another resource makes": {
+			program: "  b: {type: \"lab:index:Thing\", properties: {name: b, files: {\"fn::fileArchive\": DIR/things}}, options: {dependsOn: [\"${a}\"]}}\n",
+			unbound: "pulumi/pulumi#11587",
+		},
+		"an asset that another resource makes": {
+			program: "  b: {type: \"lab:index:Thing\", properties: {name: b, files: {\"fn::fileAsset\": DIR/journal.jsonl}}, options: {dependsOn: [\"${a}\"]}}\n",
+			unbound: "pulumi/pulumi#11587", variant: true,
+		},
+		"a provider with the ID of another resource": {
+			program: "  other: {type: \"pulumi:providers:lab\", properties: {directory: \"DIR/${a.id}\"}}\n" +
+				"  b: {type: \"lab:index:Thing\", properties: {value: x}, options: {provider: \"${other}\"}}\n",
+			unbound: "pulumi/pulumi#13765",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.variant {
+				short.Skip(t)
+			}
+			t.Parallel()
+			l := newLab(t).withProvider().withStack()
+			writeTree(t, l.cloud, map[string]string{"things/.keep": "", "journal.jsonl": ""})
+			proposal := l.propose(l.thing("value: one") + strings.ReplaceAll(test.program, "DIR", l.cloud))
+			made := l.proposed(proposal)
+			l.Expect(made.Unbound).To(ContainSubstring(test.unbound))
+			update := approved(proposal, made)
+			update.ID += "-update"
+			result := l.do(t.Context(), update)
+			l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+			l.Expect(result.Changes.Created).To(BeNumerically(">=", 3))
+		})
+	}
+}
+
+// Nothing else changes that could make the files.
+func TestAnUpdateOfFilesAloneIsHeldToItsPlan(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	l.given(l.thing("files: {\"fn::stringAsset\": one}"))
+	proposal := l.propose(l.thing("files: {\"fn::assetArchive\": {x: {\"fn::stringAsset\": two}}}"))
+	made := l.proposed(proposal)
+	l.Expect(made.Unbound).To(BeEmpty())
+	update := approved(proposal, made)
+	update.ID += "-update"
+	result := l.do(t.Context(), update)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(result.Changes.Updated).To(Equal(1))
+}
+
 // A program that is not the same when it runs a second time has passed the comparison.
 func TestTheEngineIsHeldToThePlan(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,8 @@ type goals struct {
 	outputs resourceHashes
 	// secrets are those in the plan, in plain text.
 	secrets mask.StateSecrets
+	// binding is what an update cannot be held to.
+	binding binding
 	// text is the whole plan, empty if it is too large to keep.
 	text string
 }
@@ -81,20 +83,11 @@ func (r goalsReader) add(found *goals, urn string) error {
 	if err := found.secrets.Add(text); err != nil {
 		return err
 	}
-	type diff struct {
-		Adds    map[string]json.RawMessage `json:"adds"`
-		Updates map[string]json.RawMessage `json:"updates"`
-	}
-	var planned struct {
-		Goal struct {
-			Type       string `json:"type"`
-			InputDiff  diff   `json:"inputDiff"`
-			OutputDiff diff   `json:"outputDiff"`
-		} `json:"goal"`
-	}
+	var planned resourcePlan
 	if err := json.Unmarshal(text, &planned); err != nil {
 		return err
 	}
+	found.binding.see(urn, planned)
 	found.changes.add(r.read, urn, r.sums(planned.Goal.InputDiff.Adds, planned.Goal.InputDiff.Updates))
 	if planned.Goal.Type == stackType {
 		found.outputs = r.read.hashesOf(r.sums(planned.Goal.OutputDiff.Adds, planned.Goal.OutputDiff.Updates), maxKeptGoals)

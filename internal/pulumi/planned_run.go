@@ -117,22 +117,10 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made.Inputs = s.events.plugins.inputs(s.valueReader(), s.run.PlanInputs)
 	made.Versions = s.events.plugins.versions()
 	made.Versions["pulumi"] = version
-	switch {
-	case s.events.outputsNewResource:
-		made.Unbound = unboundOutputs
-	case s.goals != nil && s.goals.text == "":
-		made.Unbound = unboundSize
-	}
+	made.Unbound = s.unbound()
 	s.made = made
 	return last, nil
 }
-
-// unboundOutputs is why an update cannot be held to a plan of Pulumi: it would fail without a
-// word once everything is done.
-const unboundOutputs = "an output is a resource that does not exist yet, which Pulumi's own plans do not support (pulumi/pulumi#16681)"
-
-// unboundSize is why an update cannot be held to a plan that this process does not keep.
-const unboundSize = "the plan of Pulumi is larger than 64 MiB"
 
 // outputsNewResource reports whether the outputs of a component, or of the stack, have a
 // reference to a resource without an ID.

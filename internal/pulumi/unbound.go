@@ -1,0 +1,132 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+)
+
+// Why an update cannot be held to a plan of Pulumi: it would fail in the middle, although it does
+// what was previewed.
+const (
+	// unboundOutputs fails without a word once everything is done.
+	unboundOutputs = "an output is a resource that does not exist yet, which Pulumi's own plans do not support (pulumi/pulumi#16681)"
+	// unboundFiles is also the code of a function with values that are known only then.
+	unboundFiles = "an asset or archive may be made while other resources change, and Pulumi's own plans have it as it was before (pulumi/pulumi#11587)"
+	// unboundProvider is a provider that Pulumi does not ask in a preview.
+	unboundProvider = "a provider has settings that are known only during the update, and what it adds to the inputs of its resources " +
+		"is missing in Pulumi's own plans (pulumi/pulumi#13765)"
+	// unboundSize is a plan that this process does not keep.
+	unboundSize = "the plan of Pulumi is larger than 64 MiB"
+)
+
+// unbound returns why Pulumi cannot be held to the plan that was made, "" if it can.
+func (s *session) unbound() string {
+	switch {
+	case s.events.outputsNewResource:
+		return unboundOutputs
+	case s.goals == nil:
+		return "" // of a destroy
+	case s.goals.binding.filesMayChange():
+		return unboundFiles
+	case s.goals.binding.asksNoProvider():
+		return unboundProvider
+	case s.goals.text == "":
+		return unboundSize
+	}
+	return ""
+}
+
+// binding is what a plan of Pulumi has that it cannot hold an update to.
+type binding struct {
+	// changing counts the resources that change, and files those that change an input which is an
+	// asset or archive. outputs is set for such an output of the stack.
+	changing, files int
+	outputs         bool
+	// unknown are the URNs of the providers with settings that are not known, and used those of
+	// the resources that change.
+	unknown, used map[string]bool
+}
+
+// resourcePlan is a resource in a plan of Pulumi.
+type resourcePlan struct {
+	Goal struct {
+		Type       string   `json:"type"`
+		Custom     bool     `json:"custom"`
+		Provider   string   `json:"provider"`
+		InputDiff  planDiff `json:"inputDiff"`
+		OutputDiff planDiff `json:"outputDiff"`
+	} `json:"goal"`
+	Steps []apitype.OpType `json:"steps"`
+}
+
+type planDiff struct {
+	Adds    map[string]json.RawMessage `json:"adds"`
+	Updates map[string]json.RawMessage `json:"updates"`
+}
+
+// has reports whether a new value has any of the texts.
+func (d planDiff) has(texts ...string) bool {
+	for _, properties := range []map[string]json.RawMessage{d.Adds, d.Updates} {
+		for _, value := range properties {
+			if slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(value, []byte(text)) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d planDiff) hasFiles() bool { return d.has(sig.AssetSig, sig.ArchiveSig) }
+
+// changes reports whether anything is done to the resource.
+func (p resourcePlan) changes() bool {
+	return slices.ContainsFunc(p.Steps, func(op apitype.OpType) bool {
+		return op != apitype.OpSame && op != apitype.OpRead && op != apitype.OpRefresh
+	})
+}
+
+func (b *binding) see(urn string, planned resourcePlan) {
+	goal := planned.Goal
+	switch {
+	case goal.Type == stackType:
+		b.outputs = goal.OutputDiff.hasFiles()
+	case strings.HasPrefix(goal.Type, providerType):
+		if goal.InputDiff.has(plugin.UnknownStringValue, plugin.UnknownBoolValue, plugin.UnknownNumberValue) && len(b.unknown) < maxKeptGoals {
+			note(&b.unknown, urn)
+		}
+	case planned.changes() && goal.Custom:
+		b.changing++
+		if goal.InputDiff.hasFiles() {
+			b.files++
+		}
+		if len(b.used) < maxKeptGoals {
+			note(&b.used, withoutProviderID(goal.Provider))
+		}
+	}
+}
+
+// filesMayChange reports whether a file that a resource or an output is made of may be made by
+// another resource in the same update.
+func (b binding) filesMayChange() bool {
+	return (b.files > 0 && b.changing > 1) || (b.outputs && b.changing > 0)
+}
+
+// asksNoProvider reports whether a resource changes whose provider Pulumi does not configure in a
+// preview.
+func (b binding) asksNoProvider() bool {
+	for urn := range b.unknown {
+		if b.used[urn] {
+			return true
+		}
+	}
+	return false
+}
