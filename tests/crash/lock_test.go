@@ -105,7 +105,7 @@ func TestRecoveryLeavesAForeignLock(t *testing.T) {
 func TestKillWhileTheStackIsMade(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
-	killWhileTheStackIsMade(t, "init", func(*subject) {})
+	killWhileTheStackIsMade(t, "init", nil, func(*subject) {})
 }
 
 // The CLI is killed while it creates the stack, and then the controller, before it could
@@ -113,23 +113,38 @@ func TestKillWhileTheStackIsMade(t *testing.T) {
 func TestKillOfControllerAndCLIWhileTheStackIsMade(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
-	killWhileTheStackIsMade(t, "init-too", func(u *subject) {
-		u.Expect(u.s.Controller.Kill()).To(Succeed())
-		u.killAll("")
-		u.Expect(u.s.StartController()).To(Succeed())
+	killWhileTheStackIsMade(t, "init-too", nil, func(u *subject) { u.killAndRestart() })
+}
+
+// A proposal changes nothing else.
+func TestKillWhileAProposalMakesTheStack(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	proposed := func(stack *v1.Stack) { stack.Spec.Approval = &v1.Approval{Require: v1.ApprovalDestructive} }
+	killWhileTheStackIsMade(t, "init-proposal", proposed, func(u *subject) {
+		u.killAndRestart()
+		u.awaitCurrent(t.Context())
+		u.configure(t.Context(), func(spec *v1.StackSpec) { spec.Approval = nil })
 	})
 }
 
-// killWhileTheStackIsMade kills the CLI of new Stacks until it hits that moment, and
-// calls after each time.
-func killWhileTheStackIsMade(t *testing.T, name string, after func(*subject)) {
+// killAndRestart kills the controller and its runs, and starts the next one.
+func (u *subject) killAndRestart() {
+	u.Expect(u.s.Controller.Kill()).To(Succeed())
+	u.killAll("")
+	u.Expect(u.s.StartController()).To(Succeed())
+}
+
+// killWhileTheStackIsMade kills the CLI of new Stacks, after change, if not nil, has changed
+// them, until it hits that moment, and calls after each time.
+func killWhileTheStackIsMade(t *testing.T, name string, change func(*v1.Stack), after func(*subject)) {
 	ctx := t.Context()
 	s := start(t)
 	const tries = 30
 	for n := range tries {
 		u := newSubject(t, s, fmt.Sprintf("%s-%d", name, n))
 		u.Expect(os.MkdirAll(u.lockDir(), 0o755)).To(Succeed())
-		u.create(ctx, quick(2, "one"), nil)
+		u.create(ctx, quick(2, "one"), change)
 		killed := u.killWhenLocked(ctx)
 		after(u)
 		u.awaitCurrent(ctx)
