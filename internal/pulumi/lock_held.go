@@ -48,9 +48,12 @@ func (s *session) unreadLocks() []string {
 	return unread
 }
 
-// locks reports whether the operation may lock the stack: what only reads does so only to settle
-// what someone else may have left in flight.
-func locks(operation run.Operation) bool { return run.KindOf(operation).InspectsFirst }
+// locks reports whether the operation may lock the stack: what changes nothing does so only to
+// create the stack, or to settle what someone else may have left in flight.
+func locks(operation run.Operation) bool {
+	kind := run.KindOf(operation)
+	return kind.InspectsFirst || kind.CreatesStack
+}
 
 // unreadMessage reports locks that cannot be read.
 func unreadMessage(unread []string) string {

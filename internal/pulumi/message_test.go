@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -179,6 +180,24 @@ func TestJudgeOfAProcessThatWasKilledByTheKernel(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(outcome).To(Equal(run.Failed))
 	g.Expect(message).To(ContainSubstring("ended by a signal (killed)"))
+}
+
+// A run that takes no lock and does nothing leaves nothing to look for.
+func TestWhatIsLeftOfAProcessThatWasKilled(t *testing.T) {
+	killed := exit{code: -1, signal: "killed"}
+	stopped := exit{code: -1, signal: "killed", stopped: true}
+	for operation, leaves := range map[run.Operation]bool{
+		run.Update: true, run.Destroy: true, run.Recover: true,
+		run.ReadOutputs: true, // it first settles what is in flight
+		run.Propose:     true, // it creates the stack
+		run.Preview:     false, run.ProposeDestroy: false, run.CheckDrift: false,
+	} {
+		for _, end := range []ending{{last: killed}, {last: stopped, cause: run.ErrCancelled}} {
+			end.operation = operation
+			_, message := outcomeOf(end)
+			NewWithT(t).Expect(strings.Contains(message, "may be left locked")).To(Equal(leaves), "%s: %s", operation, message)
+		}
+	}
 }
 
 func TestThePackageOfAResource(t *testing.T) {
