@@ -40,12 +40,12 @@ func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 		if was.Digest == now.Digest {
 			return Event{}, false
 		}
+		if found != nil {
+			e.Message = plan.DriftText(found.Found.Counts()) + " outside of Pulumi: " + plan.DriftNames(found.Found, maxDriftNames)
+			e.Diff = plan.DriftMarkdown(found.Found, maxDiff(stack))
+		}
 		if was.Digest != "" {
 			e.Message = "The drift is different now: " + e.Message
-		}
-		if found != nil {
-			e.Message += ": " + plan.DriftNames(found.Found, maxDriftNames)
-			e.Diff = plan.DriftMarkdown(found.Found, maxDiff(stack))
 		}
 	case v1.DriftCheckFailedReason:
 		if was.Result == now.Result && was.Message == now.Message {
@@ -55,9 +55,9 @@ func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 		e.Type = corev1.EventTypeNormal
 		switch {
 		case was.Digest != "":
-			e.Message = "The drift is gone: " + e.Message
+			e.Message = "The drift is gone"
 		case was.Result == v1.DriftCheckFailedReason:
-			e.Message = "The check for drift works again: " + e.Message
+			e.Message = "The check for drift works again, and has found none"
 		default:
 			return Event{}, false
 		}

@@ -34,15 +34,15 @@ func TestDriftIsAnnouncedWhenItIsDifferent(t *testing.T) {
 		"some after none":                 {none, some, "Warning DriftDetected found"},
 		"the same":                        {some, some, ""},
 		"other drift":                     {some, other, "Warning DriftDetected The drift is different now: found"},
-		"gone":                            {some, none, "Normal NoDrift The drift is gone: found"},
+		"gone":                            {some, none, "Normal NoDrift The drift is gone"},
 		"failed at first":                 {nil, failed, "Warning DriftCheckFailed found"},
 		"failed after some":               {some, failedSince, "Warning DriftCheckFailed found"},
 		"failed as before":                {failed, failed, ""},
 		"failed otherwise":                {failed, failedOther, "Warning DriftCheckFailed found"},
-		"none after a failure":            {failed, none, "Normal NoDrift The check for drift works again: found"},
+		"none after a failure":            {failed, none, "Normal NoDrift The check for drift works again, and has found none"},
 		"some after a failure":            {failed, some, "Warning DriftDetected found"},
 		"the same after a failure":        {failedSince, some, ""},
-		"gone after a failure":            {failedSince, none, "Normal NoDrift The drift is gone: found"},
+		"gone after a failure":            {failedSince, none, "Normal NoDrift The drift is gone"},
 		"no check of a Stack without any": {some, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTheEventOfDriftHasTheBeginningOfTheDiff(t *testing.T) {
 	stack.Status.LastAppliedRevision = "main@sha1:1"
 	e, isNew := DriftEvent(&v1.Stack{}, stack, &run.Drift{Found: found})
 	g.Expect(isNew).To(BeTrue())
-	g.Expect(e.Message).To(HaveSuffix(": lab:index:Thing thing, lab:index:Thing thing, lab:index:Thing thing and 97 more"))
+	g.Expect(e.Message).To(Equal("100 deleted outside of Pulumi: lab:index:Thing thing, lab:index:Thing thing, lab:index:Thing thing and 97 more"))
 	metadata := Metadata(stack, e)
 	g.Expect(metadata).To(HaveKeyWithValue("pulumi.com/diff", HavePrefix("**100 deleted**\n\n```diff\n- lab:index:Thing thing (deleted)\n")))
 	g.Expect(metadata).To(HaveKeyWithValue("pulumi.com/revision", "main@sha1:1"))
