@@ -209,6 +209,7 @@ func parsePod(args []string) (app.PodConfig, error) {
 	fs.SetOutput(os.Stdout)
 	fs.StringVar(&c.CopyTo, "copy-to", "", "Copy this program into the directory, and do nothing else.")
 	fs.StringVar(&c.Namespace, "namespace", "", "The namespace of the run.")
+	fs.StringVar(&c.NamespaceUID, "namespace-uid", "", "The UID of the namespace of the run, for snapshots of dependencies.")
 	fs.StringVar(&c.Secret, "secret", "", "The Secret of the run.")
 	fs.StringVar(&c.RunDigest, "run-digest", "", "The digest that the run has to have.")
 	fs.StringVar(&c.WorkDir, "work-dir", "", "The directory that the run is done in.")

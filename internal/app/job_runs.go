@@ -42,7 +42,8 @@ func (b base) newJobRunner() (*job.Runner, error) {
 		Settings: settings,
 		Client:   b.manager.GetClient(), Reader: b.manager.GetAPIReader(), Cache: cache, Namespace: namespace,
 		Concurrent: b.ConcurrentRuns, PerNamespace: b.ConcurrentRunsPerNamespace, ConcurrentInBackground: b.ConcurrentDriftChecks,
-		InUse: b.records.InUse, Recorded: b.records.Recorded, Runtime: newRuntimes(b.SourceLocalhost).of, Wake: b.waker.Wake, Log: ctrl.Log,
+		InUse: b.records.InUse, Recorded: b.records.Recorded, Runtime: newRuntimes(b.SourceLocalhost).of,
+		NamespaceUID: b.namespaceUID, Wake: b.waker.Wake, Log: ctrl.Log,
 	})
 	if err := b.manager.Add(cache); err != nil {
 		return nil, fmt.Errorf("failed to have the manager watch the Jobs of runs: %w", err)

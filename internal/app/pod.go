@@ -35,12 +35,14 @@ const RunnerCommand = "runner"
 
 // PodConfig is all that can be configured in the pod of a run. The run itself is in the Secret.
 type PodConfig struct {
-	CopyTo     string
-	Namespace  string
-	Secret     string
-	RunDigest  string
-	WorkDir    string
-	PluginsDir string
+	CopyTo    string
+	Namespace string
+	// NamespaceUID is set with DependenciesDir.
+	NamespaceUID string
+	Secret       string
+	RunDigest    string
+	WorkDir      string
+	PluginsDir   string
 	// DependenciesDir has snapshots of dependencies, Keeper is the socket of who keeps them, and
 	// Keep is the socket on which to do so, within DependencyCacheSize bytes.
 	DependenciesDir     string
@@ -94,8 +96,11 @@ func RunPod(c PodConfig) (int, error) {
 		WorkDir:         c.WorkDir,
 		PluginsDir:      c.PluginsDir,
 		DependenciesDir: c.DependenciesDir, Keeper: c.Keeper,
-		Environ:  c.Environ,
-		Driver:   pulumi.Driver{NoPluginDownload: !c.AcquirePlugins, Grace: grace, Memory: cgroup.ReadMemory},
+		Environ: c.Environ,
+		Driver: pulumi.Driver{
+			NoPluginDownload: !c.AcquirePlugins, Grace: grace, Memory: cgroup.ReadMemory,
+			NamespaceUID: func(context.Context, string) (string, error) { return c.NamespaceUID, nil },
+		},
 		Fetcher:  source.New(source.Options{Retries: c.HTTPRetry, Self: "the pod of the run"}),
 		Accounts: &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
 		OOMKills: func() int { return cgroup.ReadMemory().Kills },
@@ -107,7 +112,7 @@ func RunPod(c PodConfig) (int, error) {
 // keepDependencies is for the container beside that of the run. A run does without it.
 func keepDependencies(ctx context.Context, c PodConfig) {
 	store := snapshot.NewShared(c.DependenciesDir, c.DependencyCacheSize)
-	if err := keeper.Serve(ctx, c.Keep, store, c.Namespace); err != nil {
+	if err := keeper.Serve(ctx, c.Keep, store, snapshot.NamespaceOf(c.Namespace, c.NamespaceUID)); err != nil {
 		logger.NewLogger(c.Log).Error(err, "the dependencies of the program are not kept")
 	}
 }

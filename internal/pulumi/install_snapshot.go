@@ -161,8 +161,7 @@ func (s *session) snapshotID(ctx context.Context, root *os.Root, seen sourced) (
 	return snapshot.ID{}, false, false
 }
 
-// namespaceOfSnapshots is the name of the namespace and its UID: if the namespace is deleted, another
-// tenant may get its name.
+// namespaceOfSnapshots is the name of the namespace and its UID.
 func (s *session) namespaceOfSnapshots(ctx context.Context) (string, error) {
 	if s.driver.NamespaceUID == nil {
 		return s.run.Namespace, nil
@@ -171,7 +170,7 @@ func (s *session) namespaceOfSnapshots(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading namespace %s: %w", s.run.Namespace, err)
 	}
-	return s.run.Namespace + "." + uid, nil
+	return snapshot.NamespaceOf(s.run.Namespace, uid), nil
 }
 
 // installationOf is only for a program that has an artifact.

@@ -27,6 +27,9 @@ type ID struct {
 	Key       Key
 }
 
+// NamespaceOf is the name of a namespace for an ID: if it is deleted, another tenant may get its name.
+func NamespaceOf(name, uid string) string { return name + "." + uid }
+
 const (
 	extension = ".tar"
 	// writing marks a file that is being written.

@@ -75,7 +75,9 @@ catch (error) { console.error("the volume refused: " + error.code); }
 	})
 	u.Expect(u.logs()).To(And(ContainSubstring("installed the dependencies of the program in"), ContainSubstring("the volume refused: EROFS"),
 		Not(ContainSubstring("wrote to the volume"))))
-	kept, err := filepath.Glob(filepath.Join(volume, u.namespace, "*"))
+	var namespace corev1.Namespace
+	u.Expect(u.Get(u.ctx, client.ObjectKey{Name: u.namespace}, &namespace)).To(Succeed())
+	kept, err := filepath.Glob(filepath.Join(volume, u.namespace+"."+string(namespace.UID), "*"))
 	u.Expect(err).NotTo(HaveOccurred())
 	u.Expect(kept).To(HaveLen(1))
 

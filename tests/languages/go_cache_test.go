@@ -94,7 +94,7 @@ func TestAProgramInGoIsCompiledOnce(t *testing.T) {
 		return count
 	}
 	compiled := func() int {
-		found, err := filepath.Glob(filepath.Join(p.DataDir(), "dependencies", p.namespace, "cache", "go-build", "*", "*"))
+		found, err := filepath.Glob(filepath.Join(p.DataDir(), "dependencies", p.namespace+".*", "cache", "go-build", "*", "*"))
 		p.Expect(err).NotTo(HaveOccurred())
 		return len(found)
 	}

@@ -36,6 +36,12 @@ const fieldOwner = client.FieldOwner("pulumi-controller")
 // adopts what exists already.
 func (r *Runner) createObjects(ctx context.Context, settings Settings, todo run.Run) error {
 	built, err := build(settings, todo)
+	if err == nil {
+		if settings, err = r.withNamespaceUID(ctx, settings, todo, &built.job.Spec.Template.Spec); err != nil {
+			return err
+		}
+		built, err = build(settings, todo)
+	}
 	if err != nil {
 		r.settleWithoutJob(key{todo.Namespace, todo.ID}, notStarted(err.Error()))
 		return nil

@@ -4,6 +4,8 @@
 package job
 
 import (
+	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -43,17 +46,43 @@ func addDependencies(s Settings, r run.Run, pod *corev1.PodSpec) error {
 		}
 	}
 	main.VolumeMounts[i].ReadOnly = true
-	if s.DependencyCacheSize == 0 {
+	if !s.usesDependencies(r) || s.namespaceUID == "" {
 		return nil
 	}
-	main.Args = append(main.Args, "--dependencies-dir="+dependenciesDir)
-	if isKept && r.Program.Artifact != nil && r.RunsProgram() {
+	main.Args = append(main.Args, "--dependencies-dir="+dependenciesDir, "--namespace-uid="+s.namespaceUID)
+	if isKept {
 		main.Args = append(main.Args, "--keeper="+keeperSocket)
 		main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: keeperVolume, MountPath: keeperDir})
 		pod.Volumes = append(pod.Volumes, emptyDir(keeperVolume))
-		pod.Containers = append(pod.Containers, keeping(s, r, pod, mount))
+		// The kubelet starts containers in this order and pulls the image of each meanwhile. The run
+		// waits for the keeper, whose image is there, and no other container must come between them. It
+		// is no sidecar with restartPolicy: Always, as a second keeper would serve the program.
+		pod.Containers = slices.Insert(pod.Containers, 0, keeping(s, r, pod, mount))
 	}
 	return nil
+}
+
+// usesDependencies reports whether a run may copy or keep snapshots.
+func (s Settings) usesDependencies(r run.Run) bool {
+	return s.DependencyCacheSize > 0 && r.Program.Artifact != nil && r.RunsProgram() && (s.runtime == "" || pulumi.HasSnapshots(s.runtime))
+}
+
+// withNamespaceUID reads the UID of the run's namespace, if its pod has snapshots: the volume may come
+// from an earlier namespace of the same name. Without permission to read it, nothing is kept.
+func (r *Runner) withNamespaceUID(ctx context.Context, s Settings, todo run.Run, pod *corev1.PodSpec) (Settings, error) {
+	if !slices.ContainsFunc(mainOf(pod).VolumeMounts, isOfDependencies) || !s.usesDependencies(todo) {
+		return s, nil
+	}
+	uid, err := r.options.NamespaceUID(ctx, todo.Namespace)
+	switch {
+	case err == nil:
+		s.namespaceUID = uid
+	case isFinal(err):
+		r.options.Log.Error(err, "runs keep no dependencies in a namespace that cannot be read", "namespace", todo.Namespace)
+	default:
+		return s, fmt.Errorf("failed to read namespace %s: %w", todo.Namespace, err)
+	}
+	return s, nil
 }
 
 func isOfDependencies(mount corev1.VolumeMount) bool {
@@ -114,7 +143,7 @@ func keeping(s Settings, r run.Run, pod *corev1.PodSpec, writable corev1.VolumeM
 		Image:           s.Image,
 		ImagePullPolicy: s.PullPolicy,
 		Args: []string{
-			"runner", "--keep=" + keeperSocket, "--dependencies-dir=" + dependenciesDir, "--namespace=" + r.Namespace,
+			"runner", "--keep=" + keeperSocket, "--dependencies-dir=" + dependenciesDir, "--namespace=" + r.Namespace, "--namespace-uid=" + s.namespaceUID,
 			"--dependency-cache-size=" + strconv.FormatInt(s.DependencyCacheSize, 10),
 		},
 		Resources:                containerOf(pod.InitContainers, copyContainer).Resources,

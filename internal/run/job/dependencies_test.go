@@ -4,11 +4,15 @@
 package job
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	psaapi "k8s.io/pod-security-admission/api"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -27,7 +31,7 @@ const aClaim = `persistentVolumeClaim: {claimName: dependencies}`
 
 func podFor(g *WithT, r run.Run) corev1.PodSpec {
 	s := settings()
-	s.DependencyCacheSize = 1 << 30
+	s.DependencyCacheSize, s.namespaceUID = 1<<30, "u1"
 	built, err := build(s, r)
 	g.Expect(err).NotTo(HaveOccurred())
 	return built.job.Spec.Template.Spec
@@ -46,7 +50,9 @@ func TestOnlyTheKeeperCanWriteDependencies(t *testing.T) {
 		}
 	}
 	g.Expect(writers).To(Equal(map[string]bool{mainContainer: false, keeperContainer: true}))
+	g.Expect(pod.Containers[0].Name).To(Equal(keeperContainer), "no other image is pulled while the run waits for it")
 	keeper := containerOf(pod.Containers, keeperContainer)
+	g.Expect(keeper.Args).To(ContainElements("--namespace=team-a", "--namespace-uid=u1"))
 	g.Expect(keeper.Image).To(Equal(settings().Image), "not that of the Stack")
 	g.Expect(keeper.Resources.Limits.Memory().String()).To(Equal("512Mi"), "as the other container of the controller")
 }
@@ -62,37 +68,43 @@ func TestTheKeeperHasTheUserOfTheRun(t *testing.T) {
 }
 
 func TestARunHasAKeeperOnlyIfItMayInstall(t *testing.T) {
+	reads := []string{"--dependencies-dir=/pulumi-dependencies", "--namespace-uid=u1"}
+	keeps := append(slices.Clone(reads), "--keeper=/pulumi-keeper/s")
 	for name, tt := range map[string]struct {
 		change func(*Settings, *run.Run)
 		want   []string
 	}{
-		"an update":              {func(*Settings, *run.Run) {}, []string{"--dependencies-dir=/pulumi-dependencies", "--keeper=/pulumi-keeper/s"}},
-		"a Program":              {func(_ *Settings, r *run.Run) { r.Program = aRun().Program }, []string{"--dependencies-dir=/pulumi-dependencies"}},
-		"a destroy":              {func(_ *Settings, r *run.Run) { r.Operation = run.Destroy }, []string{"--dependencies-dir=/pulumi-dependencies"}},
-		"a destroy by a program": {func(_ *Settings, r *run.Run) { r.Operation, r.Options.RunProgram = run.Destroy, true }, []string{"--dependencies-dir=/pulumi-dependencies", "--keeper=/pulumi-keeper/s"}},
+		"an update":              {func(*Settings, *run.Run) {}, keeps},
+		"a Program":              {func(_ *Settings, r *run.Run) { r.Program = aRun().Program }, nil},
+		"a destroy":              {func(_ *Settings, r *run.Run) { r.Operation = run.Destroy }, nil},
+		"a destroy by a program": {func(_ *Settings, r *run.Run) { r.Operation, r.Options.RunProgram = run.Destroy, true }, keeps},
 		"nothing is kept":        {func(s *Settings, _ *run.Run) { s.DependencyCacheSize = 0 }, nil},
+		"a program in Python":    {func(s *Settings, _ *run.Run) { s.runtime = "python" }, keeps},
+		"a program in YAML":      {func(s *Settings, _ *run.Run) { s.runtime = "yaml" }, nil},
+		"a program in Go":        {func(s *Settings, _ *run.Run) { s.runtime = "go" }, nil},
+		"an unknown namespace":   {func(s *Settings, _ *run.Run) { s.namespaceUID = "" }, nil},
 		"a read-only mount": {func(_ *Settings, r *run.Run) {
 			r.Workspace = withTemplate(mounting(aClaim, "/pulumi-dependencies", true)).Workspace
-		}, []string{"--dependencies-dir=/pulumi-dependencies"}},
+		}, reads},
 		"a read-only claim": {func(_ *Settings, r *run.Run) {
 			r.Workspace = mountingDependencies(`persistentVolumeClaim: {claimName: dependencies, readOnly: true}`, "").Workspace
-		}, []string{"--dependencies-dir=/pulumi-dependencies"}},
+		}, reads},
 		"an image": {func(_ *Settings, r *run.Run) {
 			r.Workspace = withTemplate(mounting("image: {reference: x}", "/pulumi-dependencies", true)).Workspace
-		}, []string{"--dependencies-dir=/pulumi-dependencies"}},
+		}, reads},
 		"no volume": {func(_ *Settings, r *run.Run) { r.Workspace = nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s, r := settings(), mountingDependencies(aClaim, "")
-			s.DependencyCacheSize = 1 << 30
+			s.DependencyCacheSize, s.namespaceUID = 1<<30, "u1"
 			tt.change(&s, &r)
 			built, err := build(s, r)
 			g.Expect(err).NotTo(HaveOccurred())
 			pod := built.job.Spec.Template.Spec
 			args := mainOf(&pod).Args // the last is the digest of the run
 			g.Expect(args[len(s.arguments(r)) : len(args)-1]).To(HaveExactElements(tt.want))
-			g.Expect(len(pod.Containers) == 2).To(Equal(len(tt.want) == 2))
+			g.Expect(len(pod.Containers) == 2).To(Equal(len(tt.want) == len(keeps)))
 			for _, mount := range mainOf(&pod).VolumeMounts {
 				g.Expect(mount.Name == "x" && !mount.ReadOnly).To(BeFalse())
 			}
@@ -133,4 +145,51 @@ func TestTheSnapshotsOfARunAreNotInADirectoryOfItsOwn(t *testing.T) {
 	err := check(settings(), withTemplate(`{spec: {podTemplate: {spec: {volumes: [{name: x, `+aClaim+`}],
   containers: [{name: pulumi, volumeMounts: [{name: x, mountPath: /pulumi-dependencies, subPathExpr: $(POD_NAME)}]}]}}}}`))
 	g.Expect(err).To(MatchError(ContainSubstring("use subPath")))
+}
+
+// A volume may come from an earlier namespace of the same name.
+func TestTheSnapshotsOfARunAreThoseOfItsNamespaceAndNotOfItsName(t *testing.T) {
+	away := apierrors.NewServiceUnavailable("the API server is away")
+	for name, tt := range map[string]struct {
+		program run.Program
+		err     error
+		want    string
+		reads   int
+	}{
+		"a source":                     {run.Program{Artifact: &run.Artifact{}}, nil, "--namespace-uid=u1", 1},
+		"a Program":                    {aRun().Program, nil, "", 0},
+		"a namespace that is not read": {run.Program{Artifact: &run.Artifact{}}, apierrors.NewForbidden(corev1.Resource("namespaces"), "default", nil), "", 1},
+		"an API server that is away":   {run.Program{Artifact: &run.Artifact{}}, away, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reads := 0
+			s := start(t, func(o *Options) {
+				o.DependencyCacheSize = 1 << 30
+				o.NamespaceUID = func(_ context.Context, namespace string) (string, error) {
+					reads++
+					NewWithT(t).Expect(namespace).To(Equal("default"))
+					return "u1", tt.err
+				}
+			})
+			s.update(s.key, func(known *record) {
+				known.todo.Program, known.todo.Workspace = tt.program, mountingDependencies(aClaim, "").Workspace
+			})
+			_, err := s.Reconcile(t.Context(), s.key)
+			s.Expect(reads).To(Equal(tt.reads))
+			if tt.err == away {
+				s.Expect(err).To(MatchError(ContainSubstring("failed to read namespace default: the API server is away")))
+				s.Expect(s.hasJob()).To(BeFalse())
+				return
+			}
+			s.Expect(err).NotTo(HaveOccurred())
+			pod := s.job().Spec.Template.Spec
+			uses := slices.IndexFunc(mainOf(&pod).Args, func(arg string) bool { return strings.HasPrefix(arg, "--namespace-uid=") })
+			if tt.want == "" {
+				s.Expect(uses).To(Equal(-1))
+				s.Expect(mainOf(&pod).Args).NotTo(ContainElement(HavePrefix("--dependencies-dir=")))
+			} else {
+				s.Expect(mainOf(&pod).Args[uses]).To(Equal(tt.want))
+			}
+		})
+	}
 }

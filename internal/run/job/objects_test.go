@@ -76,7 +76,7 @@ spec:
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s := settings()
-			s.Part, s.Proxies, s.DependencyCacheSize = "shard", map[string]string{"HTTPS_PROXY": "http://proxy"}, 2<<30
+			s.Part, s.Proxies, s.DependencyCacheSize, s.namespaceUID = "shard", map[string]string{"HTTPS_PROXY": "http://proxy"}, 2<<30, "u1"
 			built, err := build(s, r)
 			g.Expect(err).NotTo(HaveOccurred())
 			again, err := build(s, r)

@@ -24,6 +24,9 @@ const (
 	copyContainer = "bootstrap"
 )
 
+// defaultContainerAnnotation names the container that kubectl logs shows if it is given none.
+const defaultContainerAnnotation = "kubectl.kubernetes.io/default-container"
+
 // The volumes and their mount paths.
 const (
 	programVolume, programDir = "pulumi-controller", "/pulumi-controller"
@@ -42,8 +45,10 @@ const nobody int64 = 65534
 // basePod is the template of the pod before those of the administrator and of the Stack are
 // merged into it.
 func basePod(s Settings, r run.Run, account string) corev1.PodTemplateSpec {
+	annotations := annotationsOf(r)
+	annotations[defaultContainerAnnotation] = mainContainer
 	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(r, s.Part), Annotations: annotationsOf(r)},
+		ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(r, s.Part), Annotations: annotations},
 		Spec: corev1.PodSpec{
 			// Never restart the container in the middle of a run: Pulumi would create
 			// resources twice.

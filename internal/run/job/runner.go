@@ -22,8 +22,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded are required, and
-// Runtime only with RuntimeImages.
+// Options of a Runner. All but PerNamespace, Namespace, InUse and Recorded are required,
+// Runtime only with RuntimeImages, and NamespaceUID only with DependencyCacheSize.
 type Options struct {
 	Settings
 	// Client writes.
@@ -51,6 +51,8 @@ type Options struct {
 	// Runtime returns the runtime of the program in an artifact, "" if the artifact has none
 	// that can be executed. It may be called again after an error, and from any goroutine.
 	Runtime func(ctx context.Context, artifact run.Artifact) (string, error)
+	// NamespaceUID reads the UID of a namespace.
+	NamespaceUID func(ctx context.Context, namespace string) (string, error)
 	// Wake is called, from any goroutine, when a run of the Stack has ended, when a run in
 	// flight has news that must not wait for its end, and when a slot that the Stack asked
 	// for is free. It must neither block nor call the Runner.

@@ -58,11 +58,13 @@ func (read *runtimeRead) end(now time.Time, runtime string, err error) {
 // wait for the source, which may be away: the error is errReadingRuntime.
 func (r *Runner) settingsFor(ctx context.Context, k key, todo run.Run) (Settings, error) {
 	s := r.options.Settings
+	s.runtime = todo.Project.Runtime
 	if len(s.RuntimeImages) == 0 || namesImage(todo) {
 		return s, nil
 	}
-	runtime, err := r.runtimeOf(ctx, k, todo)
-	s.runtimeImage = s.RuntimeImages[runtime]
+	var err error
+	s.runtime, err = r.runtimeOf(ctx, k, todo)
+	s.runtimeImage = s.RuntimeImages[s.runtime]
 	return s, err
 }
 

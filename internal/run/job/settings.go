@@ -49,8 +49,11 @@ type Settings struct {
 	LogLevel, LogEncoding string
 	// key derives the nonces of runs. New generates it.
 	key string
-	// runtimeImage is the one of RuntimeImages for a run. Empty means none.
-	runtimeImage string
+	// runtime is that of a run's program, empty if it is not known, and runtimeImage the one of
+	// RuntimeImages for it. Empty means none.
+	runtime, runtimeImage string
+	// namespaceUID is the UID of a run's namespace, if snapshots of dependencies are there.
+	namespaceUID string
 }
 
 const (
