@@ -87,9 +87,7 @@ catch (error) { console.error("the volume refused: " + error.code); }
 		g.Expect(u.jobs()).To(HaveLen(2))
 	})
 	u.Expect(u.logs()).To(ContainSubstring("copied the dependencies of the program from a snapshot in"))
-	for _, job := range u.jobs() {
-		u.Expect(job.Status.Succeeded).To(BeEquivalentTo(1), "the container beside that of the run has ended, too")
-	}
+	u.Eventually(u.jobs).Should(HaveEach(HaveField("Status.Succeeded", BeEquivalentTo(1))), "the container beside that of the run ends, too")
 	u.Expect(os.ReadDir(volume)).To(HaveLen(2), "of the namespace and of the locks: nothing else was written")
 }
 
