@@ -30,7 +30,7 @@ func TestSnapshotsAreCountedByWhatRunsFind(t *testing.T) {
 	kept, damaged := snapshot.ID{Namespace: "apps"}, snapshot.ID{Namespace: "infra"}
 
 	g.Expect(snapshots.Restore(t.Context(), kept, root)).To(BeFalse())
-	g.Expect(snapshots.Save(kept, root, []string{"a"})).To(Succeed())
+	g.Expect(snapshots.Save(t.Context(), kept, root, []string{"a"})).To(Succeed())
 	g.Expect(snapshots.Restore(t.Context(), kept, root)).To(BeTrue())
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	g.Expect(err).NotTo(HaveOccurred())

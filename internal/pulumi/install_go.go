@@ -72,7 +72,7 @@ func (s *session) bringGoProgram(ctx context.Context, root *os.Root, seen source
 		if err != nil || last.code != 0 || !s.isBuilt {
 			return last, err
 		}
-		if err := s.driver.Snapshots.Save(id, built, []string{builtProgram}); err != nil {
+		if err := s.driver.Snapshots.Save(ctx, id, built, []string{builtProgram}); err != nil {
 			s.say(fmt.Sprintf("the next run compiles the program again: %v", err))
 		}
 	}

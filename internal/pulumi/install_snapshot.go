@@ -23,7 +23,7 @@ type Snapshots interface {
 	// Restore copies a snapshot into the workspace, and tells whether there is one.
 	Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bool, error)
 	// Save keeps files of the workspace.
-	Save(id snapshot.ID, root *os.Root, names []string) error
+	Save(ctx context.Context, id snapshot.ID, root *os.Root, names []string) error
 	// Passed reports whether a check has passed, and SetPassed remembers it.
 	Passed(id snapshot.ID) bool
 	SetPassed(id snapshot.ID)
@@ -77,7 +77,7 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	if err != nil || last.code != 0 {
 		return last, err
 	}
-	if err := s.keepDependencies(id, root, before); err != nil {
+	if err := s.keepDependencies(ctx, id, root, before); err != nil {
 		s.say(fmt.Sprintf("the next run installs the dependencies again: %v", err))
 	}
 	return last, nil
@@ -117,7 +117,7 @@ func (s *session) lockSnapshot(ctx context.Context, id snapshot.ID) (unlock func
 }
 
 // keepDependencies keeps what the installation has brought, before any program can change it.
-func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapshot.Listing) error {
+func (s *session) keepDependencies(ctx context.Context, id snapshot.ID, root *os.Root, before snapshot.Listing) error {
 	after, err := snapshot.List(root)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *session) keepDependencies(id snapshot.ID, root *os.Root, before snapsho
 	if s.needs.runtime == "python" && !slices.ContainsFunc(names, func(name string) bool { return path.Base(name) == "pyvenv.cfg" }) {
 		return fmt.Errorf("%w: they are not in a virtual environment in the workspace", snapshot.ErrUnfit)
 	}
-	return s.driver.Snapshots.Save(id, root, names)
+	return s.driver.Snapshots.Save(ctx, id, root, names)
 }
 
 // snapshotID returns which snapshot has the dependencies of the program, if they are kept at all, and

@@ -24,10 +24,10 @@ func TestOnlyWhatTheWorkspaceHasOfPythonIsKept(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = root.Close() }()
 	writeTree(t, root.Name(), map[string]string{"poetry.lock": "# as poetry and pip without a virtual environment leave it"})
-	g.Expect(s.keepDependencies(id, root, snapshot.Listing{})).To(MatchError(snapshot.ErrUnfit))
+	g.Expect(s.keepDependencies(t.Context(), id, root, snapshot.Listing{})).To(MatchError(snapshot.ErrUnfit))
 	g.Expect(store.Restore(t.Context(), id, root)).To(BeFalse())
 	writeTree(t, root.Name(), map[string]string{".venv/pyvenv.cfg": "home = /usr/bin"})
-	g.Expect(s.keepDependencies(id, root, snapshot.Listing{})).To(Succeed())
+	g.Expect(s.keepDependencies(t.Context(), id, root, snapshot.Listing{})).To(Succeed())
 	g.Expect(store.Restore(t.Context(), id, root)).To(BeTrue())
 }
 
@@ -43,9 +43,9 @@ func TestWhatChangesTheSourceIsNotKept(t *testing.T) {
 	before, err := snapshot.List(root)
 	g.Expect(err).NotTo(HaveOccurred())
 	writeTree(t, root.Name(), map[string]string{"package-lock.json": "updated", "node_modules/a/index.js": "updated"})
-	g.Expect(s.keepDependencies(id, root, before)).To(Succeed())
+	g.Expect(s.keepDependencies(t.Context(), id, root, before)).To(Succeed())
 	writeTree(t, root.Name(), map[string]string{"index.ts": "rewritten"})
-	g.Expect(s.keepDependencies(id, root, before)).To(MatchError(snapshot.ErrUnfit))
+	g.Expect(s.keepDependencies(t.Context(), id, root, before)).To(MatchError(snapshot.ErrUnfit))
 }
 
 // A namespace that is deleted and created again may be that of another tenant.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 )
 
 // ErrCorrupt is why a snapshot was removed: its content is not what was written.
@@ -33,38 +34,67 @@ var ErrPartial = errors.New("copying a dependency snapshot failed half-way")
 // cannot be copied whole is removed too, so that the next run installs: the error wraps
 // ErrPartial. Any other error leaves the workspace as it was.
 func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error) {
-	file, err := os.Open(s.path(id))
-	if errors.Is(err, fs.ErrNotExist) {
+	verified, err := s.openVerified(ctx, id)
+	if errors.Is(err, unix.ESTALE) { // it was replaced, and the other one can be read
+		verified, err = s.openVerified(ctx, id)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	}
-	if err != nil {
+	case errors.Is(err, ErrCorrupt):
+		return false, s.discarding(id, err)
+	case err != nil:
 		return false, fmt.Errorf("reading a dependency snapshot: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
-	size, err := verify(file)
-	if errors.Is(err, ErrCorrupt) {
-		return false, errors.Join(err, s.discard(file.Name()))
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading a dependency snapshot: %w", err)
-	}
-	_ = touch(file.Name()) // it fails on a volume that is mounted read-only
-	err = extract(ctx, io.NewSectionReader(file, 0, size), root)
+	_, err = awaitVolume(ctx, func() (none struct{}, err error) {
+		_ = touch(verified.Name()) // it fails on a volume that is mounted read-only
+		err = extract(ctx, io.NewSectionReader(verified, 0, verified.size), root)
+		return none, errors.Join(err, verified.Close())
+	})
 	switch {
 	case err == nil:
 		return true, nil
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("%w: %w", ErrPartial, context.Cause(ctx))
 	}
-	return false, errors.Join(fmt.Errorf("%w: %w", ErrPartial, err), s.discard(file.Name()))
+	return false, s.discarding(id, fmt.Errorf("%w: %w", ErrPartial, err))
 }
 
-// discard removes a snapshot that cannot be used.
-func (s *Store) discard(path string) error {
-	if s.readOnly {
-		return nil
+// IsUseless reports whether an error of Restore is a reason to remove the snapshot. One that was
+// replaced while it was read, on NFS, is gone anyway, and the other one is good.
+func IsUseless(err error) bool {
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrPartial) && !errors.Is(err, unix.ESTALE)
+}
+
+// discarding removes a snapshot if the error says so, which it returns.
+func (s *Store) discarding(id ID, err error) error {
+	if s.readOnly || !IsUseless(err) {
+		return err
 	}
-	return os.Remove(path)
+	return errors.Join(err, s.Discard(id))
+}
+
+// verifiedFile is a snapshot whose tar of this size is what was written.
+type verifiedFile struct {
+	*os.File
+	size int64
+}
+
+// openVerified opens a snapshot. It gives up on a volume that does not answer: to install is possible.
+func (s *Store) openVerified(ctx context.Context, id ID) (verifiedFile, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, min(s.patience, Patience(ctx)), errAway)
+	defer cancel()
+	return awaitVolume(ctx, func() (verifiedFile, error) {
+		file, err := os.Open(s.path(id))
+		if err != nil {
+			return verifiedFile{}, err
+		}
+		size, err := verify(ctx, file)
+		if err != nil {
+			return verifiedFile{}, errors.Join(err, file.Close())
+		}
+		return verifiedFile{file, size}, nil
+	})
 }
 
 // touch sets the time of the last use of a snapshot, which is that of its file.
@@ -74,7 +104,7 @@ func touch(path string) error {
 }
 
 // verify returns the size of the tar in a snapshot.
-func verify(file *os.File) (int64, error) {
+func verify(ctx context.Context, file *os.File) (int64, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return 0, err
@@ -84,7 +114,7 @@ func verify(file *os.File) (int64, error) {
 		return 0, ErrCorrupt
 	}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {
+	if _, err := io.Copy(untilDone{ctx: ctx, to: sum}, io.NewSectionReader(file, 0, size)); err != nil {
 		return 0, err
 	}
 	written, err := io.ReadAll(io.NewSectionReader(file, size, sha256.Size))

@@ -26,9 +26,12 @@ type entry struct {
 	path string
 	size int64
 	used time.Time
-	// inUse is set for a cache that a run uses, which cannot be removed.
-	inUse bool
+	// inUse is set for a cache that a run uses, and isUnfinished for a snapshot that another process
+	// is writing: neither can be removed.
+	inUse, isUnfinished bool
 }
+
+func (e entry) isRemovable() bool { return !e.inUse && !e.isUnfinished }
 
 // namespace is the directory of the namespace.
 func (e entry) namespace() string { return filepath.Base(filepath.Dir(e.path)) }
@@ -84,14 +87,14 @@ func (r room) next(left []entry, taken map[string]int64, share int64) int {
 		func(e entry) bool { return e.size > r.limit },
 		func(e entry) bool { return r.now.Sub(e.used) > staleAfter },
 	} {
-		if i := slices.IndexFunc(left, func(e entry) bool { return !e.inUse && goes(e) }); i >= 0 {
+		if i := slices.IndexFunc(left, func(e entry) bool { return e.isRemovable() && goes(e) }); i >= 0 {
 			return i
 		}
 	}
 	chosen := -1
 	for i, e := range left {
 		has := taken[e.namespace()]
-		if !e.inUse && has > share && (chosen < 0 || has > taken[left[chosen].namespace()]) {
+		if e.isRemovable() && has > share && (chosen < 0 || has > taken[left[chosen].namespace()]) {
 			chosen = i
 		}
 	}

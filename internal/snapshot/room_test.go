@@ -23,6 +23,11 @@ func TestRoomIsSharedFairly(t *testing.T) {
 		e.inUse = true
 		return e
 	}
+	unfinished := func(path string, size int64) entry {
+		e := at(path, size, 30)
+		e.isUnfinished = true
+		return e
+	}
 	for name, tt := range map[string]struct {
 		all    []entry
 		size   int64
@@ -45,6 +50,8 @@ func TestRoomIsSharedFairly(t *testing.T) {
 		"a cache in use counts": {
 			all: []entry{inUse("a/cache", 40), at("b/1", 30, 9), at("b/2", 30, 8)}, size: 20, want: []string{"b/1"},
 		},
+		"what another process is writing counts": {all: []entry{unfinished("a/1", 90)}, size: 20, noRoom: true},
+		"what is old makes room beside it":       {all: []entry{unfinished("a/1", 50), at("b/1", 40, 25)}, size: 20, want: []string{"b/1"}},
 		"what alone is too big goes first": {
 			all: []entry{at("a/1", 10, 9), at("a/cache", 200, 1)}, want: []string{"a/cache"},
 		},

@@ -33,8 +33,9 @@ func NewReadOnly(dir string) *Store {
 }
 
 // abandoned is how long nobody has written to a file that nobody will write any more: a process
-// on another machine cannot be asked. If it writes after all, it keeps no snapshot.
-const abandoned = time.Hour
+// on another machine cannot be asked. It is longer than a keeper may take for a snapshot. If it
+// writes after all, it keeps no snapshot.
+const abandoned = 15 * time.Minute
 
 func isAbandoned(path string) bool {
 	info, err := os.Lstat(path)
@@ -102,7 +103,7 @@ func (s *Store) Receive(id ID, size int64, from io.Reader) error {
 		case n > s.limit:
 			return fmt.Errorf("%w: they have more than %d bytes", ErrUnfit, s.limit)
 		}
-		_, err = verify(file)
+		_, err = verify(context.Background(), file)
 		return err
 	})
 }

@@ -6,6 +6,7 @@ package snapshot
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,4 +52,20 @@ func TestAReadOnlyStoreRemovesNothing(t *testing.T) {
 	_, err := NewReadOnly(dir).Restore(t.Context(), id("apps", "a"), workspace(t, nil))
 	g.Expect(err).To(MatchError(ErrCorrupt))
 	g.Expect(path).To(BeAnExistingFile())
+}
+
+func TestWhatAnotherProcessIsWritingTakesRoom(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	store := NewShared(dir, 20_000)
+	path := filepath.Join(dir, "apps", "1"+writing)
+	g.Expect(os.Mkdir(filepath.Dir(path), 0o700)).To(Succeed())
+	g.Expect(os.WriteFile(path, make([]byte, 18_000), 0o600)).To(Succeed())
+	root := workspace(t, nil)
+	another := func() error {
+		return save(t, store, id("apps", "a"), root, func() { put(t, root, map[string]string{"f": strings.Repeat("x", 4000)}) })
+	}
+	g.Expect(another()).To(MatchError(ErrUnfit))
+	g.Expect(os.Remove(path)).To(Succeed())
+	g.Expect(another()).To(Succeed())
 }

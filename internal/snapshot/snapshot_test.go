@@ -76,7 +76,7 @@ func save(t *testing.T, store *Store, of ID, root *os.Root, install func()) erro
 	if err != nil {
 		return err
 	}
-	return store.Save(of, root, names)
+	return store.Save(t.Context(), of, root, names)
 }
 
 func TestASnapshotBringsWhatTheInstallationBrought(t *testing.T) {
@@ -399,7 +399,7 @@ func BenchmarkRestore(b *testing.B) {
 		}
 	}
 	names := must(must(List(root)).Since(before))
-	if err := store.Save(id("apps", "a"), root, names); err != nil {
+	if err := store.Save(b.Context(), id("apps", "a"), root, names); err != nil {
 		b.Fatal(err)
 	}
 	var cpu time.Duration

@@ -117,11 +117,18 @@ func (s *Store) path(id ID) string {
 	return filepath.Join(s.dir, filepath.Base(id.Namespace), hex.EncodeToString(id.Key[:])+extension)
 }
 
-// entries lists the snapshots.
+// entries lists the snapshots, with those that other processes are writing.
 func (s *Store) entries() ([]entry, error) {
 	paths, err := filepath.Glob(filepath.Join(s.dir, "*", "*"+extension))
 	if err != nil {
 		return nil, err
+	}
+	if s.shared {
+		unfinished, err := filepath.Glob(filepath.Join(s.dir, "*", "*"+writing))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, unfinished...)
 	}
 	var all []entry
 	for _, path := range paths {
@@ -132,7 +139,7 @@ func (s *Store) entries() ([]entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, entry{path: path, size: info.Size(), used: info.ModTime()})
+		all = append(all, entry{path: path, size: info.Size(), used: info.ModTime(), isUnfinished: filepath.Ext(path) == writing})
 	}
 	return all, nil
 }

@@ -7,6 +7,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -23,12 +24,12 @@ import (
 // Save keeps the named files, directories and links of a workspace. The error wraps ErrUnfit
 // if they cannot be used elsewhere, or are too big. Whatever fails, an earlier snapshot is
 // left as it is.
-func (s *Store) Save(id ID, root *os.Root, names []string) error {
+func (s *Store) Save(ctx context.Context, id ID, root *os.Root, names []string) error {
 	size, err := SizeOf(root, names)
 	if err != nil {
 		return err
 	}
-	return s.keep(id, size, func(file *os.File) error { return Write(file, root, names) })
+	return s.keep(id, size, func(file *os.File) error { return Write(untilDone{ctx: ctx, to: file}, root, names) })
 }
 
 // keep makes room for a snapshot of about this size, and keeps what is written.

@@ -65,8 +65,12 @@ func (c *Client) Lock(ctx context.Context, id snapshot.ID, waiting func()) (unlo
 	if c.conn == nil {
 		return func() {}, nil
 	}
-	request := binary.BigEndian.AppendUint64(id.Key[:], uint64(snapshot.Patience(ctx)))
-	if err := c.call(ctx, request, waiting); err != nil {
+	patience := snapshot.Patience(ctx)
+	request := binary.BigEndian.AppendUint64(id.Key[:], uint64(patience))
+	// The keeper answers after that time, unless its volume is away.
+	answered, cancel := context.WithTimeoutCause(ctx, patience+patience/2, errors.New("the volume of the snapshots does not answer"))
+	defer cancel()
+	if err := c.call(answered, request, waiting); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return func() { _ = c.Close() }, nil // the keeper has answered
@@ -76,8 +80,7 @@ func (c *Client) Lock(ctx context.Context, id snapshot.ID, waiting func()) (unlo
 // cannot be used.
 func (c *Client) Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bool, error) {
 	found, err := c.Store.Restore(ctx, id, root)
-	cannotBeUsed := errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, snapshot.ErrPartial)
-	if cannotBeUsed && ctx.Err() == nil && c.conn != nil {
+	if snapshot.IsUseless(err) && ctx.Err() == nil && c.conn != nil {
 		err = errors.Join(err, c.call(ctx, sizeOf(0), nil))
 	}
 	return found, err
@@ -85,17 +88,23 @@ func (c *Client) Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bo
 
 // Save sends the named files, directories and links of a workspace to the keeper. They become the
 // snapshot that was locked.
-func (c *Client) Save(_ snapshot.ID, root *os.Root, names []string) error {
+func (c *Client) Save(ctx context.Context, _ snapshot.ID, root *os.Root, names []string) (err error) {
 	if c.conn == nil {
-		return errors.New("the volume of the snapshots is read-only")
+		return errors.New("the pod of this run keeps none")
 	}
 	size, err := snapshot.SizeOf(root, names)
 	if err != nil {
 		return err
 	}
-	if err := c.conn.SetDeadline(time.Now().Add(saveTimeout)); err != nil {
-		return err
-	}
+	ctx, cancel := context.WithTimeoutCause(ctx, saveTimeout, errors.New("the volume of the snapshots does not answer"))
+	defer cancel()
+	conn := c.conn
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
 	_, err = c.conn.Write(sizeOf(max(size, 1)))
 	if err == nil {
 		err = snapshot.Write(c.conn, root, names)
@@ -106,7 +115,8 @@ func (c *Client) Save(_ snapshot.ID, root *os.Root, names []string) error {
 	return c.readAnswer(c.conn.CloseWrite(), nil)
 }
 
-// saveTimeout bounds the time in which a keeper writes a snapshot. Its volume may be away.
+// saveTimeout bounds the time in which a keeper writes a snapshot. Its volume may be away. After that,
+// other keepers take it for abandoned.
 const saveTimeout = 10 * time.Minute
 
 // Cache is not available: a cache is written in place by tools that run the code of others.

@@ -87,10 +87,10 @@ func TestAKeeperKeepsWhatAClientSends(t *testing.T) {
 	v.Expect(err).NotTo(HaveOccurred())
 	v.Expect(first.Restore(t.Context(), id("a"), v.workspace(nil))).To(BeFalse())
 	big := strings.Repeat("x", 5<<20)
-	v.Expect(first.Save(id("a"), v.workspace(map[string]string{"module": "text", "big": big}), []string{"big", "module"})).To(Succeed())
+	v.Expect(first.Save(t.Context(), id("a"), v.workspace(map[string]string{"module": "text", "big": big}), []string{"big", "module"})).To(Succeed())
 	unlock()
 	v.Eventually(ended).Should(Receive(BeNil()), "the keeper ends with the connection")
-	v.Expect(first.Save(id("a"), v.workspace(nil), nil)).NotTo(Succeed())
+	v.Expect(first.Save(t.Context(), id("a"), v.workspace(nil), nil)).NotTo(Succeed())
 
 	second, ended := v.pod()
 	unlock, err = second.Lock(t.Context(), id("a"), nil)
@@ -112,7 +112,7 @@ func TestAKeeperServesTheFirstClientAlone(t *testing.T) {
 	_, err = net.Dial("unix", socket)
 	v.Expect(err).To(HaveOccurred())
 
-	v.Expect(client.Save(id("of another program"), v.workspace(map[string]string{"module": "evil"}), []string{"module"})).To(Succeed())
+	v.Expect(client.Save(t.Context(), id("of another program"), v.workspace(map[string]string{"module": "evil"}), []string{"module"})).To(Succeed())
 	v.Expect(client.Restore(t.Context(), id("of another program"), v.workspace(nil))).To(BeFalse())
 	v.Expect(client.Restore(t.Context(), id("a"), v.workspace(nil))).To(BeTrue(), "the key is the one that it named first")
 }
@@ -134,7 +134,7 @@ func TestPodsThatStartTogetherInstallOnce(t *testing.T) {
 	}()
 	v.Eventually(waiting).Should(BeClosed(), "the run says that it waits")
 	v.Consistently(locked, lockSeen).ShouldNot(Receive())
-	v.Expect(first.Save(id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).To(Succeed())
+	v.Expect(first.Save(t.Context(), id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).To(Succeed())
 	v.Eventually(locked).Should(Receive(BeNil()), "it need not wait for the program of the first")
 	v.Expect(second.Restore(t.Context(), id("a"), v.workspace(nil))).To(BeTrue())
 	unlock()
@@ -171,7 +171,7 @@ func TestAPodWaitsForAnotherForAThirdOfItsTime(t *testing.T) {
 	defer cancel()
 	_, err = second.Lock(ctx, id("a"), nil)
 	v.Expect(err).NotTo(HaveOccurred())
-	v.Expect(second.Save(id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).To(Succeed())
+	v.Expect(second.Save(t.Context(), id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).To(Succeed())
 }
 
 func TestARunThatEndsWhileItWaitsEndsItsKeeper(t *testing.T) {
@@ -192,7 +192,7 @@ func TestASnapshotThatCannotBeUsedIsReplaced(t *testing.T) {
 	first, _ := v.pod()
 	unlock, err := first.Lock(t.Context(), id("a"), nil)
 	v.Expect(err).NotTo(HaveOccurred())
-	v.Expect(first.Save(id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).To(Succeed())
+	v.Expect(first.Save(t.Context(), id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).To(Succeed())
 	unlock()
 	path := filepath.Join(v.dir, "apps", v.kept()[0])
 	v.Expect(os.Truncate(path, 700)).To(Succeed())
@@ -204,7 +204,7 @@ func TestASnapshotThatCannotBeUsedIsReplaced(t *testing.T) {
 	v.Expect(err).To(MatchError(snapshot.ErrCorrupt))
 	v.Expect(err.Error()).NotTo(ContainSubstring("\n"))
 	v.Expect(v.kept()).To(BeEmpty())
-	v.Expect(second.Save(id("a"), v.workspace(map[string]string{"module": "new"}), []string{"module"})).To(Succeed())
+	v.Expect(second.Save(t.Context(), id("a"), v.workspace(map[string]string{"module": "new"}), []string{"module"})).To(Succeed())
 	root := v.workspace(nil)
 	v.Expect(second.Restore(t.Context(), id("a"), root)).To(BeTrue())
 	v.Expect(root.ReadFile("module")).To(BeEquivalentTo("new"))
@@ -217,7 +217,7 @@ func TestWhatIsTooBigOrCutOffIsNotKept(t *testing.T) {
 	unlock, err := client.Lock(t.Context(), id("a"), nil)
 	v.Expect(err).NotTo(HaveOccurred())
 	big := v.workspace(map[string]string{"big": strings.Repeat("x", 4<<20)})
-	v.Expect(client.Save(id("a"), big, []string{"big"})).To(MatchError(ContainSubstring("all snapshots together may have 3145728")))
+	v.Expect(client.Save(t.Context(), id("a"), big, []string{"big"})).To(MatchError(ContainSubstring("all snapshots together may have 3145728")))
 	v.Expect(v.kept()).To(BeEmpty())
 	unlock()
 
@@ -253,7 +253,7 @@ func TestAKeeperThatDiesKeepsNothing(t *testing.T) {
 	v.Expect(err).NotTo(HaveOccurred())
 	kill()
 	v.Eventually(ended).Should(Receive())
-	v.Expect(client.Save(id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).
+	v.Expect(client.Save(t.Context(), id("a"), v.workspace(map[string]string{"module": "text"}), []string{"module"})).
 		To(MatchError(ContainSubstring("asking the container that keeps dependencies")))
 	v.Expect(v.kept()).To(BeEmpty())
 	unlock()
@@ -277,4 +277,38 @@ func TestAVolumeThatCannotBeWrittenIsNoReasonToFail(t *testing.T) {
 	client, _ := v.pod()
 	_, err := client.Lock(t.Context(), id("a"), nil)
 	v.Expect(err).To(MatchError(ContainSubstring("not a directory")))
+}
+
+// A keeper waits in the kernel while its volume does not answer.
+func TestAKeeperThatDoesNotAnswerHoldsUpNoRun(t *testing.T) {
+	t.Parallel()
+	v := newVolume(t)
+	socket := filepath.Join(t.TempDir(), "s")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", socket)
+	v.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { v.Expect(listener.Close()).To(Succeed()) })
+	connect := func() (*Client, net.Conn) {
+		client, err := Dial(t.Context(), socket, v.dir)
+		v.Expect(err).NotTo(HaveOccurred())
+		conn, err := listener.Accept()
+		v.Expect(err).NotTo(HaveOccurred())
+		t.Cleanup(func() { v.Expect(errors.Join(client.Close(), conn.Close())).To(Succeed()) })
+		return client, conn
+	}
+	client, _ := connect()
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	_, err = client.Lock(ctx, id("a"), nil)
+	v.Expect(err).To(MatchError("the volume of the snapshots does not answer"))
+	v.Expect(ctx.Err()).NotTo(HaveOccurred(), "there is time to install")
+
+	client, conn := connect()
+	go func() { _, _ = conn.Write([]byte{0}) }()
+	_, err = client.Lock(t.Context(), id("a"), nil)
+	v.Expect(err).NotTo(HaveOccurred())
+	cancelled := errors.New("the run was cancelled")
+	running, stop := context.WithCancelCause(t.Context())
+	time.AfterFunc(100*time.Millisecond, func() { stop(cancelled) })
+	big := v.workspace(map[string]string{"big": strings.Repeat("x", 4<<20)})
+	v.Expect(client.Save(running, id("a"), big, []string{"big"})).To(MatchError(cancelled))
 }
