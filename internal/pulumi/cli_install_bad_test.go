@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
@@ -131,6 +132,25 @@ func TestAnInstallationThatDoesNotEndIsEnded(t *testing.T) {
 			l.Expect(Alive(r.ID)).To(BeZero())
 		})
 	}
+}
+
+// The CLI of Pulumi does not read on what the language host prints once it cannot print a line itself.
+func TestAnInstallationThatFillsTheDiskSaysSo(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	l := newLab(t).withNode()
+	disk := t.TempDir()
+	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skipf("a file system cannot be mounted here (it takes root): %v", err)
+	}
+	t.Cleanup(func() { l.Eventually(unix.Unmount).WithArguments(disk, 0).Should(Succeed()) })
+	_, r := l.written("{}")
+	dir := Directory(filepath.Join(disk, "run"))
+	writeTree(t, dir.Workspace(), installs(`"scripts": {"postinstall": "cat /dev/zero > big"}`))
+	result := l.doWritten(t.Context(), dir, r)
+	l.Expect(result.Outcome).To(Equal(run.WorkspaceFailed))
+	l.Expect(result.Message).To(And(HavePrefix(installing+": "), ContainSubstring("No space left on device")))
+	l.Expect(l.newCalls()).To(Equal([]string{"install"}))
 }
 
 func TestAManifestOfManyMegabytesIsRead(t *testing.T) {

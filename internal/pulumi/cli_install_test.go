@@ -217,7 +217,7 @@ func TestAnInstallationIsCancelledWithAllItsProcesses(t *testing.T) {
 			go func() { results <- l.driver.Do(ctx, dir, r, func(string) {}) }()
 			l.Eventually(filepath.Join(dir.Workspace(), "installing")).Should(BeAnExistingFile())
 			// The engine prints the line after its language host has sent it.
-			l.Eventually(func() ([]byte, error) { return os.ReadFile(dir.stderr()) }).Should(ContainSubstring("downloading"))
+			l.Eventually(func() string { return errorsOfCLI(l, r.ID) }).Should(ContainSubstring("downloading"))
 			started := time.Now()
 			cancel(test.cause)
 			var result run.Result
@@ -233,6 +233,30 @@ func TestAnInstallationIsCancelledWithAllItsProcesses(t *testing.T) {
 	}
 }
 
+// withCLI calls do with the process of the CLI.
+func withCLI(l *lab, id string, do func(*os.Process)) {
+	l.Helper()
+	found, err := process.Marked(markOf(id))
+	l.Expect(err).NotTo(HaveOccurred())
+	defer process.Release(found)
+	for _, process := range found {
+		command, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process.Pid), "cmdline"))
+		if strings.Contains(string(command), "pulumi\x00--non-interactive") {
+			do(process)
+		}
+	}
+}
+
+// errorsOfCLI is what the CLI has printed, which is in memory.
+func errorsOfCLI(l *lab, id string) (text string) {
+	l.Helper()
+	withCLI(l, id, func(cli *os.Process) {
+		printed, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cli.Pid), "fd", "2")) // it may have ended
+		text += string(printed)
+	})
+	return text
+}
+
 // A CLI that is killed during an installation, for example when out of memory, had
 // nothing in flight.
 func TestAnInstallationThatIsKilledIsNotRecoveredFrom(t *testing.T) {
@@ -242,15 +266,7 @@ func TestAnInstallationThatIsKilledIsNotRecoveredFrom(t *testing.T) {
 	results := make(chan run.Result, 1)
 	go func() { results <- l.driver.Do(t.Context(), dir, r, func(string) {}) }()
 	l.Eventually(filepath.Join(dir.Workspace(), "installing")).Should(BeAnExistingFile())
-	found, err := process.Marked(markOf(r.ID))
-	l.Expect(err).NotTo(HaveOccurred())
-	for _, process := range found {
-		command, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process.Pid), "cmdline"))
-		if strings.Contains(string(command), "pulumi\x00--non-interactive") {
-			l.Expect(process.Kill()).To(Succeed())
-		}
-	}
-	process.Release(found)
+	withCLI(l, r.ID, func(cli *os.Process) { l.Expect(cli.Kill()).To(Succeed()) })
 	var result run.Result
 	l.Eventually(results).Should(Receive(&result))
 	l.Expect(result.Outcome).To(Equal(run.Failed))

@@ -27,7 +27,7 @@ type command struct {
 	stdin string
 	// pids is the file to which the process appends its PID, as one that may hold a lock.
 	pids string
-	// stdout and stderr are the paths of the output files.
+	// stdout and stderr are the paths of the output files, empty for memory.
 	stdout, stderr string
 	// capture, if set, receives stdout instead of the file. It is for a CLI that only
 	// reads, because such a CLI may die with this process.

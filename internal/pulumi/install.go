@@ -166,10 +166,12 @@ func (s *session) installBy(ctx context.Context, plan installPlan, variables ...
 	}, variables...)
 }
 
-// callInstaller calls a command that has nothing to finish when it is told to stop.
+// callInstaller calls a command that has nothing to finish when it is told to stop. What it prints is
+// in memory: if the CLI of Pulumi cannot write a line because the disk is full, it no longer reads what
+// the language host prints, and waits for ever.
 func (s *session) callInstaller(ctx context.Context, c command, variables ...string) (exit, error) {
 	c.env = slices.Concat(s.env, variables)
-	c.stdout, c.stderr, c.atOnce = s.dir.stdout(), s.dir.stderr(), true
+	c.atOnce = true
 	c.events = &follower{events: &events{mask: s.mask}, say: s.say}
 	return s.driver.execute(ctx, c)
 }

@@ -19,9 +19,9 @@ const (
 	FreeBytes = 1 << 20
 )
 
-// output is the file that receives a stream of the process. A pipe would not do: if this
-// process were killed, the next line printed would end the other with SIGPIPE instead of
-// letting it finish what it has started.
+// output is the file that receives a stream of the process, in memory if it has no path. A pipe would
+// not do: if this process were killed, the next line printed would end the other with SIGPIPE instead
+// of letting it finish what it has started.
 type output struct {
 	file *os.File
 	// freed is the offset up to which the file's middle was freed.
@@ -29,11 +29,22 @@ type output struct {
 }
 
 func newOutput(path string) (*output, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := openOutput(path)
 	if err != nil {
 		return nil, fmt.Errorf("making a file for the output: %w", err)
 	}
 	return &output{file: file, freed: KeptBytes}, nil
+}
+
+func openOutput(path string) (*os.File, error) {
+	if path != "" {
+		return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR|os.O_APPEND, 0o600)
+	}
+	descriptor, err := unix.MemfdCreate("output", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(descriptor), "output"), nil
 }
 
 // shrink frees the middle of the file while it grows.

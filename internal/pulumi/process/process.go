@@ -30,7 +30,7 @@ type Command struct {
 	Stdin string
 	// PIDs is the file to which the process appends its PID, as one that may hold a lock.
 	PIDs string
-	// Stdout and Stderr are the paths of the output files.
+	// Stdout and Stderr are the paths of the output files. Those without a path are in memory.
 	Stdout, Stderr string
 	// Capture, if set, receives stdout instead of the file. It is for a program that only
 	// reads, because such a program may die with this process.
