@@ -87,8 +87,14 @@ func TestAReleaseHasAllVariants(t *testing.T) {
 	g := NewWithT(t)
 	var workflow struct {
 		Jobs map[string]struct {
+			Outputs  map[string]string
 			Strategy struct {
 				Matrix struct{ Variant []string }
+			}
+			Needs any
+			Steps []struct {
+				Run  string
+				With map[string]any
 			}
 		}
 	}
@@ -96,6 +102,27 @@ func TestAReleaseHasAllVariants(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(yaml.Unmarshal(text, &workflow)).To(Succeed())
 	g.Expect(workflow.Jobs["variants"].Strategy.Matrix.Variant).To(ConsistOf(manifests.Variants()))
+
+	// Nothing is pushed before it is known that there is a base for each variant, and latest moves when all is there.
+	g.Expect(slices.Collect(maps.Keys(workflow.Jobs["bases"].Outputs))).To(ConsistOf(manifests.Variants()))
+	g.Expect(workflow.Jobs["image"].Needs).To(Equal("bases"))
+	g.Expect(workflow.Jobs["latest"].Needs).To(ConsistOf("image", "variants", "manifests"))
+	for name, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			if tags, isPushed := step.With["tags"]; isPushed {
+				g.Expect(tags).NotTo(ContainSubstring("latest"), name)
+			}
+			if name != "latest" {
+				g.Expect(step.Run).NotTo(ContainSubstring(":latest"), name)
+				continue
+			}
+			for _, variant := range manifests.Variants() {
+				if strings.Contains(step.Run, "imagetools create") {
+					g.Expect(step.Run).To(ContainSubstring(" -"+variant+" "), "it moves, too")
+				}
+			}
+		}
+	}
 }
 
 // TestTheDigestOfAnImageOfPulumi runs the script of a release with a docker that only answers.
