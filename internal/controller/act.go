@@ -21,13 +21,21 @@ import (
 // fieldOwner is the field manager of all writes.
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
-// act does what was decided: the duties first, and then the action.
+// act does what was decided: the duties first, then the action, and then a check for drift.
 func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision) error {
 	for _, duty := range decision.Duties {
 		if err := r.do(ctx, stack, seen, duty); err != nil {
 			return err
 		}
 	}
+	if err := r.take(ctx, stack, seen, decision); err != nil || !decision.Check {
+		return err
+	}
+	return r.checkDrift(ctx, stack)
+}
+
+// take takes the action.
+func (r *StackReconciler) take(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision) error {
 	switch decision.Action {
 	case decide.Nothing:
 		return nil
@@ -36,7 +44,7 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.MarkHeldElsewhere:
 		return r.awaitHolder(ctx, stack)
 	case decide.Start:
-		return r.start(ctx, stack, seen, launch{kind: run.KindOf(decision.Operation), approved: decision.Approved})
+		return r.start(ctx, stack, seen, launch{kind: kindOf(decision), approved: decision.Approved, drift: decision.Drift})
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.Result)
 	case decide.DropRecord:
@@ -54,6 +62,8 @@ func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observ
 	case decide.Withdraw:
 		r.Jobs.Withdraw(refOf(stack))
 		return nil // the end of the run triggers a reconcile
+	case decide.StopCheck:
+		return r.Runner.Cancel(refOf(stack), true) // it changes nothing, and its end triggers a reconcile
 	case decide.RecordFindings:
 		return r.recordFindings(ctx, stack)
 	case decide.RemoveFinalizer:
@@ -115,6 +125,8 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 	case decide.DropInventory:
 		r.unwritten.Drop(client.ObjectKeyFromObject(stack))
 		return nil
+	case decide.DropDrift:
+		return r.dropDrift(ctx, stack)
 	case decide.RunPrerequisites:
 		return r.runPrerequisites(ctx, seen.Stale)
 	}
@@ -173,7 +185,8 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 
 // announceEnd announces how a run has ended, and what became of what it leaves.
 func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	if run.KindOfRecord(record).Reconciles {
+	proposed := stackstatus.IsProposal(record, result)
+	if proposed && stack.Status.Plan != nil || !proposed && run.KindOfRecord(record).Reconciles {
 		r.announce(ctx, stack, stackstatus.EndEvent(stack, *record, result))
 	}
 	if record.Operation == run.CheckDrift {

@@ -49,11 +49,15 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		SecretsProvider: stack.Spec.SecretsProvider,
 		Environments:    stack.Spec.Environment,
 		Timeout:         stack.GetTimeout(),
+		IgnoreDrift:     ignoredDrift(stack, operation),
 		Outputs:         wantedOutputs(stack, seen, operation),
 		Interrupted:     interruptedRuns(stack, operation, r.Holder),
 		WantsPlan:       kind.OnRequest,
 		Workspace:       seen.Workspace,
 		PlanInputs:      seen.PlanInputs,
+	}
+	if operation == run.CheckDrift {
+		todo.Options = run.Options{RunProgram: stack.Spec.RunProgram} // of the whole stack, whatever an update is limited to
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

@@ -91,7 +91,7 @@ func (r *promptRunner) Start(todo run.Run) error {
 		Outcome: run.Succeeded, Project: run.Project{Name: "app", Runtime: "yaml"}, StartedAt: r.now(), EndedAt: r.now(),
 	}
 	if todo.Operation == run.CheckDrift {
-		result.Drift = &run.Drift{}
+		result.Operation, result.Drift = todo.Operation, &run.Drift{}
 	}
 	if todo.Outputs != nil {
 		result.Plain = &run.PlainOutputs{Wanted: *todo.Outputs, Values: map[string]json.RawMessage{"a": json.RawMessage(`"b"`)}}

@@ -126,6 +126,9 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	if !decide.KeepsTurn(seen.Observation, decision) {
 		r.Runner.Release(req.Namespace, req.Name)
 	}
+	if !decision.Check {
+		r.Runner.Background().Release(req.Namespace, req.Name)
+	}
 	if err := r.act(ctx, stack, seen, decision); err != nil {
 		return r.actFailed(ctx, stack, decision, err)
 	}

@@ -50,7 +50,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), planDecidedPredicate(), runEndedPredicate(),
 			selfChangedPredicate(), finalizerLostPredicate(), runReleasedPredicate(),
-			runCancelledPredicate(), previewRequestedPredicate(),
+			runCancelledPredicate(), previewRequestedPredicate(), checkRequestedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
 		Watches(observe.NewProgramObject(),

@@ -80,6 +80,13 @@ func previewRequestedPredicate() predicate.Predicate {
 	})
 }
 
+// checkRequestedPredicate passes a new request for a check for drift, and its removal.
+func checkRequestedPredicate() predicate.Predicate {
+	return stackUpdated(func(before, after *v1.Stack) bool {
+		return before.Annotations[v1.CheckDriftAnnotation] != after.Annotations[v1.CheckDriftAnnotation]
+	})
+}
+
 // operatorRequestedPredicate passes a new request in the annotation of the Pulumi
 // operator.
 func operatorRequestedPredicate() predicate.Predicate {

@@ -30,6 +30,15 @@ type launch struct {
 	request string
 	// approved is the digest of the plan that the run is held to, "" if it needs no approval.
 	approved string
+	// drift is the digest of the drift that the run corrects, or proposes to, "" for any other.
+	drift string
+	// checkRequest is the one that a check for drift is for, "" if there is none.
+	checkRequest string
+}
+
+// needsPlanKey reports whether the run reports values of resources, whose digests have a key.
+func (l launch) needsPlanKey() bool {
+	return l.kind.Proposes || l.kind.OnRequest || l.kind.Operation == run.CheckDrift || l.approved != ""
 }
 
 // start starts a run of any kind: it reserves a slot, adds the finalizer if the kind
@@ -37,7 +46,7 @@ type launch struct {
 // optimistic locking: a conflict proves that the observation is stale, and a process that dies
 // later leaves a record of what it may have been doing.
 func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *observe.Observation, which launch) (err error) {
-	if !r.Runner.Reserve(stack.Namespace, stack.Name) {
+	if !r.slotsFor(which.kind).Reserve(stack.Namespace, stack.Name) {
 		if r.Runner.Closed() {
 			return nil // the next process starts it; until then the status keeps the outcome of the last run
 		}
@@ -47,7 +56,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	started := false
 	defer func() {
 		if !started {
-			r.giveBack(stack, err)
+			r.giveBack(stack, which.kind, err)
 		}
 	}()
 	if which.kind.NeedsFinalizer {
@@ -57,10 +66,13 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	}
 	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
 	todo.Approved = which.approved
-	if which.kind.Proposes || which.kind.OnRequest || which.approved != "" {
+	if which.needsPlanKey() {
 		if todo.PlanKey, err = r.planKey(ctx, stack); err != nil {
 			return err
 		}
+	}
+	if which.drift != "" {
+		todo.Options = correctionOptions(stack, todo.Options)
 	}
 	before := stack.Status.Plan
 	if err := r.patchStatus(ctx, stack, func() {
@@ -68,7 +80,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			stackstatus.AcknowledgeRequests(stack) // before the record, which has the request that it answers
 		}
 		record := r.record(stack, seen, todo)
-		record.PreviewRequest = which.request
+		record.PreviewRequest, record.CheckRequest, record.Drift = which.request, which.checkRequest, which.drift
 		stackstatus.RecordRun(stack, record)
 	}); err != nil {
 		return err
@@ -85,12 +97,12 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 
 // giveBack gives back the slot of a run that did not start. After a conflict, the Stack is
 // reconciled again at once, and must not go to the end of the queue.
-func (r *StackReconciler) giveBack(stack *v1.Stack, why error) {
+func (r *StackReconciler) giveBack(stack *v1.Stack, kind run.Kind, why error) {
 	if apierrors.IsConflict(why) {
-		r.Runner.Postpone(stack.Namespace, stack.Name)
+		r.slotsFor(kind).Postpone(stack.Namespace, stack.Name)
 		return
 	}
-	r.Runner.Release(stack.Namespace, stack.Name)
+	r.slotsFor(kind).Release(stack.Namespace, stack.Name)
 }
 
 // startRecorded starts a run that is recorded. After an error other than a refusal the run

@@ -50,6 +50,8 @@ const (
 	// Withdraw the run in flight, which still waits for its pod: the Stack asks for
 	// something else.
 	Withdraw Action = "Withdraw"
+	// StopCheck stops the check for drift in flight: the Stack needs another run.
+	StopCheck Action = "StopCheck"
 	// RecordFindings: write to the status what the run in flight has found out, and what
 	// the next process has to know.
 	RecordFindings Action = "RecordFindings"
@@ -76,6 +78,8 @@ type Decision struct {
 	Operation run.Operation
 	// Approved is the digest of the plan that the run is held to, "" if it needs no approval.
 	Approved string
+	// Drift is the digest of the drift that the run corrects, or proposes to, "" for any other.
+	Drift string
 	// Reason and Message of a Fail, a Stall, a Wait or an AwaitApproval.
 	Reason, Message string
 	// Awaited and Fetching are copied from the Problem, or say that a newer artifact is
@@ -85,6 +89,8 @@ type Decision struct {
 	After time.Duration
 	// Duties to do before the action, in this order.
 	Duties []Duty
+	// Check says to check for drift after the action.
+	Check bool
 }
 
 // rule decides, or returns false to leave the decision to the next rule.
@@ -97,12 +103,12 @@ type rule struct {
 }
 
 // Next returns the decision of the first rule that applies, or InSync, with the duties
-// beside it. A requested preview is done between two runs.
+// beside it. A requested preview and a check for drift are done between two runs.
 func Next(o Observation) Decision { return complete(o, next(o)) }
 
 // complete makes the decision of a rule complete.
 func complete(o Observation, d Decision) Decision {
-	return withDuties(o, previewBetween(o, proposeFirst(o, d)))
+	return withDuties(o, checkBetween(o, stopCheck(o, previewBetween(o, correctDrift(o, proposeFirst(o, d))))))
 }
 
 func next(o Observation) Decision {

@@ -64,6 +64,11 @@ func observationFrom(in *fuzz.Input) decide.Observation {
 	}
 	o.Approval = approval(in.Byte())
 	o.GitObjects = fuzz.Pick(in, "", "write GitRepository a/b")
+	o.Drift = decide.Drift{Found: in.Bool(), Requested: in.Bool(), Pending: in.Bool(), NextAt: moment(in), LastAt: moment(in), Left: in.Bool(),
+		Failures: fuzz.Pick(in, 0, 1, math.MaxInt64, in.Int64())}
+	if o.Run != nil {
+		o.Run.InBackground, o.Run.Outdated = in.Bool(), in.Bool()
+	}
 	return o
 }
 
@@ -89,8 +94,11 @@ func FuzzNext(f *testing.F) {
 		for broken, is := range map[string]bool{
 			"a second decision on the same is another": !reflect.DeepEqual(d, decide.Next(o)),
 			"a second run is started":                  o.Run != nil && d.Action == decide.Start,
-			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running &&
-				d.Action != decide.Nothing && d.Action != decide.ReportProgress && d.Action != decide.RecordFindings && d.Action != decide.Withdraw,
+			"a check starts beside a run":              d.Check && (o.Run != nil || d.Action == decide.Start || d.Action == decide.RemoveFinalizer),
+			"a run that is not a check is stopped":     d.Action == decide.StopCheck && (o.Run == nil || !o.Run.InBackground || o.Run.Phase != run.Running),
+			"a run in flight is absorbed, withdrawn or lost": o.Run != nil && o.Run.Phase == run.Running && !o.Run.InBackground &&
+				d.Action != decide.Nothing && d.Action != decide.ReportProgress && d.Action != decide.RecordFindings && d.Action != decide.Withdraw &&
+				(d.Action != decide.Release || !o.Run.UnprovenJob || !o.Run.Released),
 			"a run is called off that a pod may have started":                             d.Action == decide.Withdraw && (o.Run == nil || o.Run.Phase != run.Running || !o.Run.Withdrawable),
 			"a result is not absorbed before all else":                                    o.Run != nil && o.Run.Phase == run.Ended && d.Action != decide.Absorb,
 			"what nobody has recorded is absorbed, withdrawn, lost, released or reported": o.Run == nil && slices.Contains(ofARun, d.Action),
@@ -105,7 +113,7 @@ func FuzzNext(f *testing.F) {
 			"creations of unknown outcome are passed over": len(o.UnknownCreates) > 0 && !o.ClearPendingCreates && !o.Interrupted &&
 				!o.Preview && d.Action == decide.Start,
 			"a start says not of what, or another action does":       (d.Action == decide.Start) != (d.Operation != ""),
-			"objects are kept while a run is recorded":               d.Action == decide.KeepGitObjects && (o.Run != nil || o.GitObjects == ""),
+			"objects are kept while a run is recorded":               d.Action == decide.KeepGitObjects && (o.Run != nil && !o.Run.InBackground || o.GitObjects == ""),
 			"a run starts before the objects that it needs are kept": o.GitObjects != "" && (d.Action == decide.Start || d.Action == decide.InSync),
 			"a wait is negative":                                     d.After < 0,
 			"nothing ever looks again": d.After == 0 && (d.Action == decide.Fail || d.Action == decide.Wait ||

@@ -68,7 +68,20 @@ func observation(bits uint32, phase, operation uint8, ago int16) decide.Observat
 	o.Last.Operation = []run.Operation{"", run.Update, run.Destroy, run.Recover, run.Preview, run.Propose, run.ProposeDestroy}[operation%7]
 	o.Approval = approval(operation / 7)
 	o.Last.EndedAt = now.Add(time.Duration(ago) * time.Second)
+	o.Drift = driftOf(phase, ago)
+	if o.Run != nil {
+		o.Run.InBackground, o.Run.Outdated, o.Run.CancelAsked = phase&32 != 0, phase&64 != 0, phase&128 != 0
+	}
 	return o
+}
+
+// driftOf makes a check for drift from a few random bits.
+func driftOf(bits uint8, ago int16) decide.Drift {
+	seen := decide.Drift{Found: bits&1 != 0, Requested: bits&6 == 6, Pending: bits&24 == 24, Failures: int64(bits & 3)}
+	if bits&64 != 0 {
+		seen.NextAt, seen.LastAt = now.Add(time.Duration(ago)*time.Second), now.Add(-time.Hour)
+	}
+	return seen
 }
 
 // approval makes one from a few random bits.
@@ -96,6 +109,26 @@ func TestNextHolds(t *testing.T) {
 	}{
 		{"nothing is started while a run is recorded", func(o decide.Observation, d decide.Decision) bool {
 			return o.Run == nil || d.Action != decide.Start
+		}},
+		{"a Stack is checked for drift only between two runs, and with nothing in flight in its state", func(o decide.Observation, d decide.Decision) bool {
+			safe := o.Run == nil && o.Drift.Found && !o.Deleting && !o.Interrupted && len(o.UnknownCreates) == 0 && d.Action != decide.Start
+			return !d.Check || safe
+		}},
+		{"a check that is due is done, unless something else is", func(o decide.Observation, d decide.Decision) bool {
+			due := o.Drift.Requested && o.Drift.Found && o.Run == nil && !o.Deleting && !o.Interrupted && len(o.UnknownCreates) == 0
+			return !due || d.Check || d.Action == decide.Start || d.Action == decide.TakeOver
+		}},
+		{"only a check is stopped for what is due", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.StopCheck || (o.Run.InBackground && o.Run.Phase == run.Running)
+		}},
+		{"a check delays nothing that is new", func(o decide.Observation, d decide.Decision) bool {
+			if o.Run == nil || !o.Run.InBackground || o.Run.Phase != run.Running || o.Run.CancelAsked || o.Run.UnprovenJob {
+				return true
+			}
+			alone := o
+			alone.Run = nil
+			due := decide.Next(alone)
+			return due.Action != decide.Start || o.Digest == o.Last.Digest || d.Action == decide.StopCheck
 		}},
 		{"nothing is started while suspended", func(o decide.Observation, d decide.Decision) bool {
 			return !o.Suspended || d.Action != decide.Start

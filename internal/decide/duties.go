@@ -32,6 +32,8 @@ const (
 	WriteInventory Duty = "WriteInventory"
 	// DropInventory drops an inventory that could not be written, of an object that goes.
 	DropInventory Duty = "DropInventory"
+	// DropDrift drops what is known of drift that nobody looks for any more.
+	DropDrift Duty = "DropDrift"
 	// RunPrerequisites asks the prerequisites that are too old to run again.
 	RunPrerequisites Duty = "RunPrerequisites"
 )
@@ -53,6 +55,7 @@ func dutyRules() []dutyRule {
 		{DeleteFormerOutputs, "the outputs are in a Secret that the spec no longer names", outputsMoved},
 		{WriteInventory, "the inventory of a run could not be written before", inventoryDue},
 		{DropInventory, "the inventory of a run was never written, and the object goes", inventoryGone},
+		{DropDrift, "the Stack is not checked for drift any more", driftLeft},
 		{RunPrerequisites, "the last run of a prerequisite is too old", prerequisitesStale},
 	}
 }
@@ -96,6 +99,8 @@ func inventoryDue(o Observation, d Decision) bool {
 func inventoryGone(o Observation, d Decision) bool {
 	return d.Action == RemoveFinalizer && !o.InventoryRetryAt.IsZero()
 }
+
+func driftLeft(o Observation, _ Decision) bool { return o.Drift.Left && o.Run == nil && !o.Deleting }
 
 func prerequisitesStale(o Observation, d Decision) bool {
 	return d.Action == Wait && o.StalePrerequisites

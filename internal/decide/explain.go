@@ -27,7 +27,7 @@ type Check struct {
 // Explain returns the decision of Next, and the checks that led to it, in order. It
 // evaluates the same rules.
 func Explain(o Observation) (Decision, []Check) {
-	var checks []Check
+	checks := besideRules(o)
 	for _, r := range rules(o) {
 		d, decided := r.decide(o)
 		checks = append(checks, Check{About: r.about, Found: r.found(o), Decided: decided})
@@ -36,6 +36,14 @@ func Explain(o Observation) (Decision, []Check) {
 		}
 	}
 	return Next(o), checks
+}
+
+// besideRules are the checks of what is due whatever the rules decide.
+func besideRules(o Observation) []Check {
+	if checkAt(o).IsZero() && !isChecking(o) {
+		return nil
+	}
+	return []Check{{About: aboutDrift, Found: foundDrift(o)}}
 }
 
 // Why says why the duty is due.

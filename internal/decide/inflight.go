@@ -17,7 +17,7 @@ const holderPatience = 10 * time.Second
 
 func runRecorded(o Observation) (Decision, bool) {
 	switch {
-	case o.Run == nil:
+	case o.Run == nil, isChecking(o):
 		return Decision{}, false
 	case o.Run.Phase == run.Running && o.Run.UnprovenJob && o.Run.Released && o.Run.Holder == HeldElsewhere:
 		return Decision{Action: Release}, true
@@ -84,7 +84,7 @@ func progressOf(o Observation, took time.Duration) Decision {
 	step := progressStep(o.Run)
 	wait := o.Run.ReportedAfter + step - took
 	if step > 0 && wait <= 0 {
-		return Decision{Action: ReportProgress, After: min(took, progressEvery)}
+		return Decision{Action: ReportProgress, After: min(max(took, time.Second), progressEvery)} // the clock may have been set back
 	}
 	d := Decision{Action: Nothing}
 	if o.Run.FoundMore || hasUnrecordedCreates(o) {

@@ -42,6 +42,9 @@ type Run struct {
 	// Withdrawable reports whether no pod has started the run, and the Stack was edited or
 	// deleted since the record.
 	Withdrawable bool
+	// InBackground reports whether the run is one in the background, and Outdated whether the
+	// Stack was edited since the record.
+	InBackground, Outdated bool
 	// ProgressReported reports whether the status is up to date on the progress of the run.
 	ProgressReported bool
 	// ReportedAfter is the age of the run at the last update of its progress. Zero is that
@@ -195,6 +198,8 @@ type Observation struct {
 	// InventoryRetryAt is when to write an inventory that could not be written. Zero if there
 	// is none.
 	InventoryRetryAt time.Time
+	// Drift is what is decided on of drift.
+	Drift Drift
 	// Now is the time of the observation.
 	Now time.Time
 }

@@ -141,7 +141,8 @@ func TestOrderHolds(t *testing.T) {
 			if with.Action != decide.Wait {
 				return reflect.DeepEqual(with, without)
 			}
-			return without.Action == decide.Start || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Reason == v1.InvalidSpecReason)
+			starts := without.Action == decide.Start || o.Run != nil && o.Run.InBackground // which is to end first
+			return starts || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Reason == v1.InvalidSpecReason)
 		}},
 		{"who waits says for what, and looks again", func(o, _ decide.Observation) bool {
 			d := decide.Next(o)

@@ -105,8 +105,11 @@ func (o *Observer) observeAfter(ctx context.Context, stack *v1.Stack, done *upke
 	seen := o.observeStack(stack)
 	seen.upkept = done
 	if stack.Status.Run != nil {
-		// Nothing else matters until the run ends, so nothing else is read.
-		return seen, o.observeRun(ctx, stack, seen)
+		// Nothing else matters until the run ends, so nothing else is read. A run in the
+		// background holds up nothing.
+		if err := o.observeRun(ctx, stack, seen); err != nil || !seen.Run.InBackground || seen.Run.Phase != run.Running {
+			return seen, err
+		}
 	}
 	if seen.Suspended && !seen.Deleting {
 		return seen, o.observeSuspended(ctx, stack, seen)

@@ -52,6 +52,8 @@ func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observ
 		Unconfirmed:      recorded.Emptied && report.Found.Emptied,
 		Withdrawable:     report.Withdrawable && !isWanted(stack),
 	}
+	kind := run.KindOfRecord(recorded)
+	found.InBackground, found.Outdated = kind.InBackground, recorded.Generation != stack.Generation
 	seen.Run = &found
 	if o.Runner != nil && recorded.Holder == o.Holder {
 		return nil

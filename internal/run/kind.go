@@ -54,8 +54,10 @@ const (
 type Kind struct {
 	// Operation of the run. OnRequest tells a preview that someone has asked for from one
 	// that spec.preview asks for.
+	// OfDrift tells a proposal to undo drift from one of what is due.
 	Operation Operation
 	OnRequest bool
+	OfDrift   bool
 
 	// Title begins a message about the run.
 	Title string
@@ -142,6 +144,11 @@ func Kinds() []Kind {
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
 		},
 		{
+			Operation: Propose, OfDrift: true, Title: "Proposal to undo drift", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
+			Program: ProgramAlways, Previews: true, Proposes: true,
+			Cancellable: true,
+		},
+		{
 			Operation: ProposeDestroy, Title: "Proposal of the destroy", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
 			Program: ProgramIfAsked, Previews: true, Proposes: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
@@ -165,7 +172,7 @@ func IsKnown(operation Operation) bool {
 }
 
 // KindOf returns the kind of a run that no request for a preview has started.
-func KindOf(operation Operation) Kind { return kindOf(operation, false) }
+func KindOf(operation Operation) Kind { return kindOf(operation, false, false) }
 
 // ProposalOf returns the operation that makes a plan of what this one would do.
 func ProposalOf(operation Operation) Operation {
@@ -177,11 +184,14 @@ func ProposalOf(operation Operation) Operation {
 
 // KindOfRecord returns the kind of a recorded run.
 func KindOfRecord(record *v1.RunStatus) Kind {
-	return kindOf(record.Operation, record.PreviewRequest != "")
+	return kindOf(record.Operation, record.PreviewRequest != "", record.Drift != "" && record.Operation == Propose)
 }
 
 // PreviewOnRequest returns the kind of a preview that someone has asked for.
-func PreviewOnRequest() Kind { return kindOf(Preview, true) }
+func PreviewOnRequest() Kind { return kindOf(Preview, true, false) }
+
+// ProposalOfDrift returns the kind of a run that proposes to undo drift.
+func ProposalOfDrift() Kind { return kindOf(Propose, false, true) }
 
 // OfUpdateType returns the kind of a run that the status describes in the terms of the Pulumi
 // operator. The operator v1 has none: all its runs were updates.
@@ -196,13 +206,13 @@ func OfUpdateType(updateType v1.UpdateType) Kind {
 
 // kindOf returns the row of the kind. A record may be of a later version of this controller,
 // and have a kind that this one does not know: whatever it did may have to be recovered from.
-func kindOf(operation Operation, onRequest bool) Kind {
+func kindOf(operation Operation, onRequest, ofDrift bool) Kind {
 	for _, kind := range Kinds() {
-		if kind.Operation == operation && kind.OnRequest == onRequest {
+		if kind.Operation == operation && kind.OnRequest == onRequest && kind.OfDrift == ofDrift {
 			return kind
 		}
 	}
-	unknown := kindOf(Update, false)
+	unknown := kindOf(Update, false, false)
 	unknown.Operation, unknown.OnRequest, unknown.InAllVersions = operation, onRequest, false
 	return unknown
 }

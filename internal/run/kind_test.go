@@ -50,12 +50,12 @@ func TestEachKindOfRunIsDescribed(t *testing.T) {
 	g := NewWithT(t)
 	rows := map[Operation]Kind{}
 	for _, kind := range Kinds() {
-		if !kind.OnRequest {
+		if !kind.OnRequest && !kind.OfDrift {
 			g.Expect(rows).NotTo(HaveKey(kind.Operation), "two rows for %s", kind.Operation)
 			rows[kind.Operation] = kind
 		}
 		isComplete(t, string(kind.Operation), kind)
-		g.Expect(kindOf(kind.Operation, kind.OnRequest)).To(Equal(kind))
+		g.Expect(kindOf(kind.Operation, kind.OnRequest, kind.OfDrift)).To(Equal(kind))
 	}
 	for name, operation := range valuesOf(t, "../../api/v1/*.go", "Operation") {
 		g.Expect(rows).To(HaveKey(Operation(operation)), "Kinds has no row for v1.%s", name)

@@ -44,8 +44,13 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 	kind := run.KindOfRecord(record)
 	stack.Status.Run = nil
 	if !kind.Reconciles {
-		if kind.ReadsOutputs {
+		switch {
+		case kind.ReadsOutputs:
 			absorbOutputs(stack, record)
+		case record.Operation == v1.OperationCheckDrift:
+			absorbCheck(stack, record, result)
+		case kind.OfDrift:
+			absorbDriftProposal(stack, record, result)
 		}
 		return
 	}
@@ -61,6 +66,10 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 	}
 	resetFailuresOnChange(stack, record)
 	if IsProposal(record, result) {
+		if record.Drift != "" {
+			absorbOtherPlan(stack, record, result) // which leaves the last run as it is, and so the history
+			return
+		}
 		addHistory(stack, record, result, v1.ProposedStatus)
 		absorbProposal(stack, record, result)
 		return
@@ -226,6 +235,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	setLastRun(stack, record, v1.UpdateSucceeded, "", message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
 	recordApplied(stack, record)
+	driftUpdated(stack, record)
 	stack.Status.RefreshPending = false // while it is set, every run refreshes
 	if record.Operation == v1.OperationDestroy {
 		MarkWaiting(stack, "Destroyed the stack; releasing the Stack")

@@ -46,6 +46,7 @@ func Observation(stack *v1.Stack, now time.Time) decide.Observation {
 		Cancelled:           cancelledRun(stack),
 		Failures:            stack.Status.Failures,
 		FormerOutputs:       hasFormerOutputs(stack),
+		Drift:               observeDrift(stack, now),
 		Now:                 now,
 	}
 }

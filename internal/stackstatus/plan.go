@@ -33,6 +33,15 @@ func requirement(stack *v1.Stack) v1.ApprovalRequirement {
 	return cmp.Or(stack.Spec.Approval.Require, v1.ApprovalNever)
 }
 
+// requirementFor returns which approval the plan needs. With the mode Propose, each plan that
+// undoes drift needs one.
+func requirementFor(stack *v1.Stack, p *v1.PlanStatus) v1.ApprovalRequirement {
+	if p != nil && p.Drift != "" && driftMode(stack) == v1.DriftPropose {
+		return v1.ApprovalAlways
+	}
+	return requirement(stack)
+}
+
 // openPlan returns the plan that is neither applied nor replaced, nil if there is none.
 func openPlan(stack *v1.Stack) *v1.PlanStatus {
 	if p := stack.Status.Plan; p != nil && p.State != v1.PlanApplied {
@@ -44,17 +53,21 @@ func openPlan(stack *v1.Stack) *v1.PlanStatus {
 // observeApproval returns what is decided on of approvals.
 func observeApproval(stack *v1.Stack) decide.Approval {
 	seen := decide.Approval{Required: requirement(stack) != v1.ApprovalNever}
-	p := openPlan(stack)
-	if p == nil {
-		return seen
+	if p := openPlan(stack); p != nil && p.Drift == "" {
+		seen.Plan = observePlan(stack, p)
 	}
+	return seen
+}
+
+// observePlan returns what is decided on of a plan that is proposed.
+func observePlan(stack *v1.Stack, p *v1.PlanStatus) *decide.Plan {
 	by, approved := approval(stack, p)
-	seen.Plan = &decide.Plan{
+	seen := &decide.Plan{
 		Operation: p.Operation, Digest: p.Digest, Approved: approved, NeedsNobody: approved && by.nobody, Unwritten: p.ConfigMap == "",
 		Rejected: stack.Annotations[v1.RejectAnnotation] == p.Digest, Message: awaitingText(stack, p),
 	}
-	if seen.Plan.Rejected {
-		seen.Plan.Message = rejectedText(stack, p)
+	if seen.Rejected {
+		seen.Message = rejectedText(stack, p)
 	}
 	return seen
 }
@@ -67,7 +80,7 @@ type approver struct {
 
 // approval returns who has approved the plan, false if nobody has and someone has to.
 func approval(stack *v1.Stack, p *v1.PlanStatus) (approver, bool) {
-	switch required := requirement(stack); {
+	switch required := requirementFor(stack, p); {
 	case p.NoChanges:
 		return approver{"nothing changes", true}, true
 	case required == v1.ApprovalDestructive && !p.Destructive:
@@ -89,7 +102,7 @@ func annotatedBy(stack *v1.Stack, annotation string) string {
 // rejected its plan. Annotations change no generation.
 func IsStillApproved(stack *v1.Stack, record *v1.RunStatus) bool {
 	p := openPlan(stack)
-	if record.Approved == "" || requirement(stack) == v1.ApprovalNever || p == nil || p.Digest != record.Approved {
+	if record.Approved == "" || requirementFor(stack, p) == v1.ApprovalNever || p == nil || p.Digest != record.Approved {
 		return true
 	}
 	_, approved := approval(stack, p)
@@ -198,6 +211,7 @@ func recordApproval(stack *v1.Stack, record *v1.RunStatus) {
 	p := openPlan(stack)
 	switch {
 	case p == nil || !run.KindOfRecord(record).ChangesResources:
+	case p.Drift != "" && record.Drift == "": // of drift that is still there
 	case record.Approved != p.Digest:
 		stack.Status.Plan = nil
 	default:
@@ -249,13 +263,13 @@ func absorbProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	made, operation, before := result.Plan, planned(record), stack.Status.Plan
 	digest := made.Digest()
-	if same := openPlan(stack); same != nil && same.Digest == digest && same.Operation == operation {
+	if same := openPlan(stack); same != nil && same.Digest == digest && same.Operation == operation && same.Drift == record.Drift {
 		same.Revision, same.OriginRevision, same.Unbound = record.Revision, record.OriginRevision, made.Unbound
 		same.CheckedAt = &metav1.Time{Time: result.EndedAt}
 		return
 	}
 	stack.Status.Plan = &v1.PlanStatus{
-		Digest: digest, Operation: operation, State: v1.PlanProposed, Run: record.ID,
+		Digest: digest, Operation: operation, Drift: record.Drift, State: v1.PlanProposed, Run: record.ID,
 		Revision: record.Revision, OriginRevision: record.OriginRevision, ProposedAt: metav1.Time{Time: result.EndedAt},
 		Unbound: made.Unbound, Destructive: made.Destructive(), NoChanges: made.IsEmpty(),
 		LastApplied:     lastApplied(before),
@@ -297,7 +311,7 @@ func planned(record *v1.RunStatus) v1.Operation {
 // waitingPlan returns the plan that waits for an approval, nil if there is none.
 func waitingPlan(stack *v1.Stack) *v1.PlanStatus {
 	p := openPlan(stack)
-	if p == nil || requirement(stack) == v1.ApprovalNever {
+	if p == nil || p.Drift != "" || requirement(stack) == v1.ApprovalNever {
 		return nil
 	}
 	if _, approved := approval(stack, p); approved {

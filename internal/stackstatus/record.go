@@ -45,6 +45,7 @@ func RecordRun(stack *v1.Stack, record v1.RunStatus) {
 		stack.Status.ProjectInfo = info
 	}
 	recordApproval(stack, &record)
+	attemptCorrection(stack, &record)
 	stack.Status.CurrentUpdate = nil // the operator's update: the operator will not see how it ends
 	clearCancelled(stack, record.Operation)
 	if kind.RunsInputs {
@@ -96,6 +97,12 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 	switch kind := run.KindOfRecord(lost); {
 	case kind.OnRequest:
 		failPreview(stack, message, now)
+		return
+	case lost.Operation == v1.OperationCheckDrift:
+		failCheck(stack, lost.CheckRequest, message, now) // with a back-off, in case it was the check that killed the controller
+		return
+	case kind.OfDrift:
+		failProposal(stack, lost, message)
 		return
 	case !kind.Reconciles: // it changed nothing, and runs again
 		if kind.InConditions {

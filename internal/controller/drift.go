@@ -1,0 +1,78 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+)
+
+// A check for drift is a run like any other, one of a Stack at a time, with slots of its own.
+// It is no reconcile: only status.drift and the condition Drifted report it.
+
+// checkDrift starts a check for drift, or says why it cannot.
+func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error {
+	seen, err := r.observer().ForCheck(ctx, stack)
+	if err != nil {
+		return err
+	}
+	problem := seen.Problem
+	if problem == nil {
+		problem = r.checkRun(stack, seen, run.CheckDrift)
+	}
+	if problem == nil {
+		problem = r.checkAccount(ctx, stack, seen, run.CheckDrift)
+	}
+	if problem != nil {
+		r.Runner.Background().Release(stack.Namespace, stack.Name)
+		why := fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
+		return r.patchStatus(ctx, stack, func() { stackstatus.FailCheck(stack, why, r.Now()) })
+	}
+	return r.start(ctx, stack, seen, launch{kind: run.KindOf(run.CheckDrift), checkRequest: stackstatus.CheckRequest(stack)})
+}
+
+// dropDrift drops what is known of drift that nobody looks for any more.
+func (r *StackReconciler) dropDrift(ctx context.Context, stack *v1.Stack) error {
+	return r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack) })
+}
+
+// slotsFor returns the slots of a kind of run.
+func (r *StackReconciler) slotsFor(kind run.Kind) run.Slots {
+	if kind.InBackground {
+		return r.Runner.Background()
+	}
+	return r.Runner
+}
+
+// ignoredDrift returns what a check leaves out.
+func ignoredDrift(stack *v1.Stack, operation run.Operation) []v1.IgnoredDrift {
+	if stack.Spec.Drift == nil || operation != run.CheckDrift {
+		return nil
+	}
+	return stack.Spec.Drift.Ignore
+}
+
+// kindOf returns the kind of run to start.
+func kindOf(decision decide.Decision) run.Kind {
+	if decision.Drift != "" && decision.Operation == run.Propose {
+		return run.ProposalOfDrift()
+	}
+	return run.KindOf(decision.Operation)
+}
+
+// correctionOptions limits a run to the resources that have drifted: only a refresh sees what is
+// to be undone.
+func correctionOptions(stack *v1.Stack, options run.Options) run.Options {
+	options.Refresh, options.ExpectNoRefreshChanges, options.TargetDependents = true, false, false
+	options.Targets = nil
+	if known := stack.Status.Drift; known != nil {
+		options.Targets = known.Targets
+	}
+	return options
+}

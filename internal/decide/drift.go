@@ -1,0 +1,162 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// aboutDrift names the check of what is due for drift.
+const aboutDrift = "check for drift"
+
+// Drift is what is decided on of drift. The zero value is a Stack that is not checked for it.
+type Drift struct {
+	// Found reports whether a run has found the stack, so that there is something to check.
+	Found bool
+	// Requested reports whether a check is asked for, and Pending whether an update may have
+	// undone the drift.
+	Requested, Pending bool
+	// NextAt is when the next check is due on schedule, zero if there is none.
+	NextAt time.Time
+	// LastAt is when the last check ended, and Failures how many in a row have failed.
+	LastAt   time.Time
+	Failures int64
+	// Correction is what is to follow from the drift.
+	Correction Correction
+	// Left reports whether the status describes drift that nobody looks for any more.
+	Left bool
+}
+
+// Correction is an update that undoes drift. The zero value is none.
+type Correction struct {
+	// Drift is the digest of the drift.
+	Drift string
+	// NeedsPlan reports whether it is proposed first, and Plan is what is proposed, nil if
+	// nothing is.
+	NeedsPlan bool
+	Plan      *Plan
+}
+
+// correctDrift undoes drift once nothing else is to be done: the last update has succeeded with
+// the current inputs. A plan that waits for its approval is no reason not to be in sync.
+func correctDrift(o Observation, d Decision) Decision {
+	c := o.Drift.Correction
+	if d.Action != InSync || c.Drift == "" || o.Preview || !mayCheck(o) || o.Run != nil {
+		return d
+	}
+	switch p := c.Plan; {
+	case !c.NeedsPlan:
+		return Decision{Action: Start, Operation: run.Update, Drift: c.Drift}
+	case p == nil:
+		return Decision{Action: Start, Operation: run.Propose, Drift: c.Drift}
+	case p.Digest != "" && p.Approved && !p.Rejected:
+		return Decision{Action: Start, Operation: run.Update, Drift: c.Drift, Approved: p.Digest}
+	}
+	return d
+}
+
+// checkBetween checks for drift between two runs, beside the action. A run that is due comes
+// first. A Stack that is suspended, has failed or waits for something is checked all the same.
+func checkBetween(o Observation, due Decision) Decision {
+	if o.Run != nil {
+		return due
+	}
+	at := checkAt(o)
+	if at.IsZero() || !mayCheck(o) || startsNext(due) {
+		return due
+	}
+	wait := at.Sub(o.Now)
+	if wait <= 0 {
+		due.Check = true
+		return due
+	}
+	if due.After == 0 || wait < due.After {
+		due.After = max(time.Second, wait)
+	}
+	return due
+}
+
+// mayCheck reports whether the state can be compared with the resources: it is known where it
+// is, and nothing is in flight in it.
+func mayCheck(o Observation) bool {
+	return o.Drift.Found && !o.Deleting && !o.Interrupted && len(o.UnknownCreates) == 0
+}
+
+// startsNext reports whether something else than a check is about to happen to the stack.
+func startsNext(due Decision) bool {
+	switch due.Action {
+	case Start, PreviewOnRequest, RemoveFinalizer, KeepGitObjects, TakeOver:
+		return true
+	}
+	return false
+}
+
+// checkAt is when the next check is due, zero if none is. One that has failed is repeated with
+// a growing back-off, and on schedule at the latest.
+func checkAt(o Observation) time.Time {
+	d := o.Drift
+	if d.Requested || d.Pending {
+		return o.Now
+	}
+	if d.NextAt.IsZero() || d.Failures == 0 {
+		return d.NextAt
+	}
+	// At most the delay, in case the clock was set back.
+	delay := backoff(max(time.Minute, o.RetryInterval), d.Failures, maxCheckBackoff)
+	if again := o.Now.Add(min(delay, delay-o.Now.Sub(d.LastAt))); again.Before(d.NextAt) {
+		return again
+	}
+	return d.NextAt
+}
+
+// maxCheckBackoff bounds the delay after checks that failed.
+const maxCheckBackoff = 24 * time.Hour
+
+// isChecking reports whether a check is in flight, which holds up nothing.
+func isChecking(o Observation) bool {
+	return o.Run != nil && o.Run.InBackground && o.Run.Phase == run.Running && !o.Run.CancelAsked && !o.Run.UnprovenJob
+}
+
+// stopCheck stops a check in flight for what has become due since it started. It repeats
+// nothing that is not repeated anyway: a retry and a resync wait for its end, as they could
+// otherwise stop one check after the other.
+func stopCheck(o Observation, due Decision) Decision {
+	if !isChecking(o) {
+		return due
+	}
+	news := o.Requested || o.RunPending || o.Digest != o.Last.Digest || mended(o)
+	switch {
+	case o.Deleting, o.PreviewRequested, o.Run.Outdated, due.Action == Start && news:
+		return Decision{Action: StopCheck, After: placePatience}
+	case startsNext(due) && due.Action != KeepGitObjects:
+		return Decision{Action: Nothing}
+	}
+	return due
+}
+
+func foundDrift(o Observation) string {
+	d, at := o.Drift, checkAt(o)
+	switch {
+	case isChecking(o):
+		return "in flight"
+	case at.IsZero():
+		return "none is due"
+	case !d.Found:
+		return "not before a run has found the stack"
+	case !mayCheck(o):
+		return "not before the interrupted run is recovered, or of a Stack that is deleted"
+	case d.Requested:
+		return "one is requested"
+	case d.Pending:
+		return "due, as an update may have undone the drift"
+	}
+	text := "due at " + stamp(at)
+	if d.Failures > 0 {
+		text += fmt.Sprintf(", after %d that failed", d.Failures)
+	}
+	return text
+}

@@ -1,0 +1,137 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"cmp"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/drift"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// A correction is an update that undoes drift. It follows once from a check on schedule or on
+// request, and not from the check after a correction: what a provider reports anew each time
+// would be corrected without end.
+
+const (
+	notUndone = "An update has not undone the drift, and none follows for it again. " +
+		"To have it tried again, set the annotation " + v1.CheckDriftAnnotation + " to a new value"
+	noneTargeted = "None of the resources that have drifted is in spec.targets, so that no update follows"
+)
+
+// driftMode returns what follows from drift.
+func driftMode(stack *v1.Stack) v1.DriftMode {
+	if stack.Spec.Drift == nil {
+		return v1.DriftReport
+	}
+	return cmp.Or(stack.Spec.Drift.Mode, v1.DriftReport)
+}
+
+// observeCorrection returns what is to follow from the drift that is known.
+func observeCorrection(stack *v1.Stack, known v1.DriftStatus) decide.Correction {
+	mode := driftMode(stack)
+	due := known.Result == v1.DriftDetectedReason && known.AttemptedDigest != known.Digest && len(known.Targets) > 0 && !known.CheckPending
+	if mode == v1.DriftReport || !due {
+		return decide.Correction{}
+	}
+	c := decide.Correction{Drift: known.Digest, NeedsPlan: mode == v1.DriftPropose || requirement(stack) != v1.ApprovalNever}
+	if p := openPlan(stack); p != nil && p.Drift == known.Digest {
+		c.Plan = observePlan(stack, p)
+	}
+	return c
+}
+
+// planCorrection records what is to be corrected of the drift that a check has found.
+func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus, known *v1.DriftStatus, found plan.Plan) {
+	if driftMode(stack) == v1.DriftReport {
+		dropDriftPlan(stack, "")
+		return
+	}
+	dropDriftPlan(stack, known.Digest)
+	var urns []string
+	for _, step := range found.Steps {
+		urns = append(urns, step.URN)
+	}
+	known.Targets = drift.Targets(urns, stack.Spec.Targets)
+	tried := before.AttemptedDigest == known.Digest && record.CheckRequest == ""
+	switch {
+	case len(known.Targets) == 0:
+		known.Message = noneTargeted
+	case tried, before.CheckPending:
+		known.AttemptedDigest, known.Message = known.Digest, notUndone
+	}
+}
+
+// dropDriftPlan drops a plan that undoes other drift.
+func dropDriftPlan(stack *v1.Stack, digest string) {
+	if p := openPlan(stack); p != nil && p.Drift != "" && p.Drift != digest {
+		stack.Status.Plan = nil
+	}
+}
+
+// attemptCorrection records that the run corrects the drift, before it starts.
+func attemptCorrection(stack *v1.Stack, record *v1.RunStatus) {
+	if known := stack.Status.Drift; known != nil && record.Drift != "" && run.KindOfRecord(record).ChangesResources {
+		known.AttemptedDigest = record.Drift
+	}
+}
+
+// driftUpdated has the drift checked after an update that may have undone it, and corrected
+// again after one of other inputs, with which that may succeed.
+func driftUpdated(stack *v1.Stack, record *v1.RunStatus) {
+	known := stack.Status.Drift
+	if known == nil || known.Digest == "" || record.Operation != v1.OperationUpdate {
+		return
+	}
+	known.CheckPending = known.CheckPending || record.Drift != "" || stack.Spec.Refresh || stack.Status.RefreshPending
+	if record.Drift == "" && record.Digest != stack.Status.LastAppliedDigest {
+		known.AttemptedDigest, known.Message = "", ""
+	}
+}
+
+// absorbDriftProposal absorbs the result of a run that has proposed to undo drift. One that was
+// stopped with the controller is repeated.
+func absorbDriftProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	switch {
+	case result.Outcome == run.Succeeded:
+		recordPlan(stack, record, result)
+	case result.Outcome != run.Cancelled || wasCancelled(stack, record):
+		failProposal(stack, record, cmp.Or(result.Message, string(result.Outcome)))
+	}
+}
+
+// failProposal records why nothing could be proposed.
+func failProposal(stack *v1.Stack, record *v1.RunStatus, why string) {
+	if known := stack.Status.Drift; known != nil {
+		known.AttemptedDigest = record.Drift
+		known.Message = bounded.Text("Nothing could be proposed that undoes the drift: "+why, maxDriftMessage)
+	}
+}
+
+// absorbOtherPlan absorbs the end of a correction that has found another plan than the approved
+// one, and changed nothing. That is proposed. One that needs no approval would find another one
+// each time.
+func absorbOtherPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	recordPlan(stack, record, result)
+	if by, _ := approval(stack, stack.Status.Plan); by.nobody {
+		stack.Status.Plan = nil
+		failProposal(stack, record, "the plan was another one when it was made again")
+	} else if known := stack.Status.Drift; known != nil {
+		known.AttemptedDigest = ""
+	}
+	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
+	markEnded(stack, record, "Proposed: "+proposalTextOf(stack), func() { markInSync(stack, revision, origin) })
+}
+
+// proposalTextOf describes the plan, if there is one.
+func proposalTextOf(stack *v1.Stack) string {
+	if p := stack.Status.Plan; p != nil {
+		return proposalText(p)
+	}
+	return "nothing"
+}

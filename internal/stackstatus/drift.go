@@ -1,0 +1,144 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/drift"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// maxDriftMessage bounds the message of status.drift, in bytes.
+const maxDriftMessage = 2048
+
+// driftStatus returns what is known of drift, empty if nothing is.
+func driftStatus(stack *v1.Stack) v1.DriftStatus {
+	if known := stack.Status.Drift; known != nil {
+		return *known.DeepCopy()
+	}
+	return v1.DriftStatus{}
+}
+
+// observeDrift returns what is decided on of drift.
+func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
+	known := driftStatus(stack)
+	seen := decide.Drift{
+		Found:     KnownProject(stack).Name != "" && !MustExist(stack),
+		Requested: IsOpenRequest(stack, v1.CheckDriftAnnotation, known.LastHandledCheck),
+		Pending:   known.CheckPending, Failures: known.Failures,
+	}
+	_, asked := stack.Annotations[v1.CheckDriftAnnotation]
+	if stack.Spec.Drift == nil {
+		seen.Left = !asked && (stack.Status.Drift != nil || getCondition(stack, v1.DriftedCondition) != nil)
+		return seen
+	}
+	last := stack.CreationTimestamp.Time
+	if known.LastCheckedAt != nil {
+		last, seen.LastAt = known.LastCheckedAt.Time, known.LastCheckedAt.Time
+	}
+	if last.After(now) {
+		last = now // the clock was set back
+	}
+	seen.Correction = observeCorrection(stack, known)
+	if schedule, err := drift.NewSchedule(stack.Spec.Drift, string(stack.UID)); err == nil { // an error is a fault of the spec
+		seen.NextAt = schedule.Next(last)
+	}
+	return seen
+}
+
+// DropDrift drops what is known of drift that nobody looks for any more.
+func DropDrift(stack *v1.Stack) {
+	dropDriftPlan(stack, "")
+	stack.Status.Drift = nil
+	deleteCondition(stack, v1.DriftedCondition)
+}
+
+// CheckRequest returns the value of the annotation that asks for a check, in the form in which
+// the status has it.
+func CheckRequest(stack *v1.Stack) string {
+	return RequestToken(stack.Annotations[v1.CheckDriftAnnotation])
+}
+
+// absorbCheck absorbs the result of a check for drift. One that was stopped, because the
+// controller has ended or the Stack needed another run, is repeated.
+func absorbCheck(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	switch {
+	case wasCancelled(stack, record) && result.Outcome != run.Succeeded:
+		failCheck(stack, record.CheckRequest, "The check was cancelled on request", result.EndedAt)
+		stack.Status.Drift.Failures = 0 // it was not what failed, and is due on schedule
+	case result.Outcome == run.Cancelled:
+	case result.Outcome != run.Succeeded:
+		failCheck(stack, record.CheckRequest, cmp.Or(result.Message, string(result.Outcome)), result.EndedAt)
+	case result.Drift == nil:
+		failCheck(stack, record.CheckRequest, "the run has not reported what has drifted", result.EndedAt)
+	default:
+		recordDrift(stack, record, result)
+	}
+}
+
+// FailCheck records why a check for drift could not be started.
+func FailCheck(stack *v1.Stack, message string, now time.Time) {
+	failCheck(stack, CheckRequest(stack), message, now)
+}
+
+// failCheck records why it is not known whether anything has drifted. What was found before is
+// kept: if it is found again, it is no news.
+func failCheck(stack *v1.Stack, request, message string, at time.Time) {
+	known := driftStatus(stack)
+	known.LastCheckedAt, known.CheckPending = &metav1.Time{Time: at}, false
+	known.LastHandledCheck = cmp.Or(request, known.LastHandledCheck)
+	known.Result, known.Message = v1.DriftCheckFailedReason, bounded.Text(message, maxDriftMessage)
+	known.Failures++
+	stack.Status.Drift = &known
+	setCondition(stack, v1.DriftedCondition, metav1.ConditionUnknown, v1.DriftCheckFailedReason, "The check for drift failed: "+known.Message)
+}
+
+// recordDrift records what a check has found.
+func recordDrift(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	before, found := driftStatus(stack), result.Drift.Found
+	counts := found.Counts()
+	known := v1.DriftStatus{
+		LastCheckedAt: &metav1.Time{Time: result.EndedAt}, LastHandledCheck: cmp.Or(record.CheckRequest, before.LastHandledCheck),
+		Result: v1.NoDriftReason, Ignored: int32(result.Drift.Ignored),
+	}
+	if found.IsEmpty() {
+		dropDriftPlan(stack, "")
+		stack.Status.Drift = &known
+		setCondition(stack, v1.DriftedCondition, metav1.ConditionFalse, v1.NoDriftReason, noDriftText(known.Ignored))
+		return
+	}
+	known.Result, known.Digest = v1.DriftDetectedReason, found.Digest()
+	known.Changed, known.Deleted = int32(counts.Total()-counts.Delete), int32(counts.Delete)
+	known.Since = known.LastCheckedAt
+	if before.Digest == known.Digest {
+		known.Since = before.Since
+	}
+	planCorrection(stack, record, before, &known, found)
+	stack.Status.Drift = &known
+	setCondition(stack, v1.DriftedCondition, metav1.ConditionTrue, v1.DriftDetectedReason, driftText(known, counts))
+}
+
+func noDriftText(ignored int32) string {
+	if ignored == 0 {
+		return "No drift was found"
+	}
+	return fmt.Sprintf("No drift was found that counts (%d ignored)", ignored)
+}
+
+func driftText(known v1.DriftStatus, counts plan.Counts) string {
+	text := "Found drift: " + plan.DriftText(counts)
+	if known.Ignored > 0 {
+		text += fmt.Sprintf(" (%d ignored)", known.Ignored)
+	}
+	return text
+}
