@@ -145,6 +145,11 @@ type DriftStatus struct {
 	// +optional
 	Targets []string `json:"targets,omitempty"`
 
+	// TargetDependents is set if a correction includes the resources that depend
+	// on the targets, because a target is created again.
+	// +optional
+	TargetDependents bool `json:"targetDependents,omitempty"`
+
 	// AttemptedDigest is the digest of the drift that a correction was last
 	// proposed or started for. None follows for the same drift before a check
 	// finds other drift or none, an update of other inputs succeeds, or a

@@ -169,7 +169,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if err != nil {
 		return err
 	}
-	if stackstatus.IsProposal(&record, result) {
+	if stackstatus.IsProposal(&record, result) || (before.Status.Plan != nil && stack.Status.Plan == nil) {
 		r.dropPlans(ctx, stack)
 	}
 	r.dropDriftDetails(ctx, before, stack)

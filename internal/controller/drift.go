@@ -16,10 +16,15 @@ import (
 // A check for drift is a run like any other, one of a Stack at a time, with slots of its own.
 // It is no reconcile: only status.drift and the condition Drifted report it.
 
-// checkDrift starts a check for drift, or says why it cannot.
+// checkDrift starts a check for drift, or says why it cannot. It reads no values before it is
+// the Stack's turn: many may be waiting.
 func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error {
+	if !r.Runner.Background().Reserve(stack.Namespace, stack.Name) {
+		return nil // the runner wakes the Stack
+	}
 	seen, err := r.observer().ForCheck(ctx, stack)
 	if err != nil {
+		r.Runner.Background().Release(stack.Namespace, stack.Name)
 		return err
 	}
 	problem := seen.Problem
@@ -32,14 +37,24 @@ func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error
 	if problem != nil {
 		r.Runner.Background().Release(stack.Namespace, stack.Name)
 		why := fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
-		return r.patchStatus(ctx, stack, func() { stackstatus.FailCheck(stack, why, r.Now()) })
+		before := stack.DeepCopy()
+		if err := r.patchStatus(ctx, stack, func() { stackstatus.FailCheck(stack, why, r.Now()) }); err != nil {
+			return err
+		}
+		r.announceDrift(ctx, before, stack, nil)
+		return nil
 	}
 	return r.start(ctx, stack, seen, launch{kind: run.KindOf(run.CheckDrift), checkRequest: stackstatus.CheckRequest(stack)})
 }
 
 // dropDrift drops what is known of drift that nobody looks for any more.
 func (r *StackReconciler) dropDrift(ctx context.Context, stack *v1.Stack) error {
-	return r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack) })
+	before := stack.DeepCopy()
+	if err := r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack) }); err != nil {
+		return err
+	}
+	r.dropDriftDetails(ctx, before, stack)
+	return nil
 }
 
 // slotsFor returns the slots of a kind of run.
@@ -69,10 +84,9 @@ func kindOf(decision decide.Decision) run.Kind {
 // correctionOptions limits a run to the resources that have drifted: only a refresh sees what is
 // to be undone.
 func correctionOptions(stack *v1.Stack, options run.Options) run.Options {
-	options.Refresh, options.ExpectNoRefreshChanges, options.TargetDependents = true, false, false
-	options.Targets = nil
+	options.Refresh, options.ExpectNoRefreshChanges = true, false
 	if known := stack.Status.Drift; known != nil {
-		options.Targets = known.Targets
+		options.Targets, options.TargetDependents = known.Targets, known.TargetDependents
 	}
 	return options
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/drift"
-	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -47,17 +46,17 @@ func observeCorrection(stack *v1.Stack, known v1.DriftStatus) decide.Correction 
 }
 
 // planCorrection records what is to be corrected of the drift that a check has found.
-func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus, known *v1.DriftStatus, found plan.Plan) {
+func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus, known *v1.DriftStatus, found run.Drift) {
 	if driftMode(stack) == v1.DriftReport {
 		dropDriftPlan(stack, "")
 		return
 	}
 	dropDriftPlan(stack, known.Digest)
 	var urns []string
-	for _, step := range found.Steps {
+	for _, step := range found.Found.Steps {
 		urns = append(urns, step.URN)
 	}
-	known.Targets = drift.Targets(urns, stack.Spec.Targets)
+	known.Targets, known.TargetDependents = drift.Targets(urns, stack.Spec.Targets), found.Recreates()
 	tried := before.AttemptedDigest == known.Digest && record.CheckRequest == ""
 	switch {
 	case len(known.Targets) == 0:

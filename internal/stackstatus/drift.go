@@ -123,7 +123,7 @@ func recordDrift(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	if before.Digest == known.Digest {
 		known.Since = before.Since
 	}
-	planCorrection(stack, record, before, &known, found)
+	planCorrection(stack, record, before, &known, *result.Drift)
 	stack.Status.Drift = &known
 	setCondition(stack, v1.DriftedCondition, metav1.ConditionTrue, v1.DriftDetectedReason, driftText(known, counts))
 }

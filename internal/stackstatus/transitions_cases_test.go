@@ -21,18 +21,23 @@ type kindOfRun struct {
 	name      string
 	operation v1.Operation
 	onRequest bool
+	ofDrift   bool
 }
 
 var (
-	update    = kindOfRun{"update", v1.OperationUpdate, false}
-	destroy   = kindOfRun{"destroy", v1.OperationDestroy, false}
-	recovery  = kindOfRun{"recover", v1.OperationRecover, false}
-	preview   = kindOfRun{"preview", v1.OperationPreview, false}
-	reading   = kindOfRun{"outputs", v1.OperationOutputs, false}
-	onRequest = kindOfRun{"preview on request", v1.OperationPreview, true}
+	update    = kindOfRun{"update", v1.OperationUpdate, false, false}
+	destroy   = kindOfRun{"destroy", v1.OperationDestroy, false, false}
+	recovery  = kindOfRun{"recover", v1.OperationRecover, false, false}
+	preview   = kindOfRun{"preview", v1.OperationPreview, false, false}
+	reading   = kindOfRun{"outputs", v1.OperationOutputs, false, false}
+	onRequest = kindOfRun{"preview on request", v1.OperationPreview, true, false}
 
-	propose        = kindOfRun{"propose", v1.OperationPropose, false}
-	proposeDestroy = kindOfRun{"propose the destroy", v1.OperationProposeDestroy, false}
+	propose        = kindOfRun{"propose", v1.OperationPropose, false, false}
+	proposeDestroy = kindOfRun{"propose the destroy", v1.OperationProposeDestroy, false, false}
+
+	check       = kindOfRun{"check for drift", v1.OperationCheckDrift, false, false}
+	ofDrift     = kindOfRun{"propose to undo drift", v1.OperationPropose, false, true}
+	updateDrift = kindOfRun{"undo drift", v1.OperationUpdate, false, true}
 )
 
 // statusBefore makes a Stack, from which runs of these kinds may start.
@@ -96,6 +101,13 @@ func statusesBefore() []statusBefore {
 		{"needs approvals of what is destructive", []kindOfRun{propose}, of(inSync, require(v1.ApprovalDestructive))},
 		{"proposed, needs no approval", []kindOfRun{update}, of(inSync, require(v1.ApprovalDestructive), proposed)},
 		{"applied what was approved", []kindOfRun{propose}, of(inSync, always, proposed, approve, ended(update, run.Succeeded))},
+		{"checked for drift", []kindOfRun{check}, of(inSync, watch(v1.DriftReport))},
+		{"drifted", []kindOfRun{check, update}, of(inSync, watch(v1.DriftReport), ended(check, run.Succeeded))},
+		{"drifted, and to be corrected", []kindOfRun{updateDrift, update}, of(inSync, watch(v1.DriftCorrect), ended(check, run.Succeeded))},
+		{"corrected", []kindOfRun{check}, of(inSync, watch(v1.DriftCorrect), ended(check, run.Succeeded), ended(updateDrift, run.Succeeded))},
+		{"drifted, and to be proposed", []kindOfRun{ofDrift}, of(inSync, watch(v1.DriftPropose), ended(check, run.Succeeded))},
+		{"drifted, and approved", []kindOfRun{updateDrift, update}, of(inSync, watch(v1.DriftPropose), ended(check, run.Succeeded), ended(ofDrift, run.Succeeded), approve)},
+		{"drifted, and rejected", []kindOfRun{check}, of(inSync, watch(v1.DriftPropose), ended(check, run.Succeeded), ended(ofDrift, run.Succeeded), reject)},
 		{"deleted, needs approvals", []kindOfRun{proposeDestroy}, of(inSync, always, deleted)},
 		{"deleted, approved", []kindOfRun{destroy, proposeDestroy}, of(inSync, always, deleted, ended(proposeDestroy, run.Succeeded), approve)},
 	}
@@ -109,6 +121,14 @@ func ended(kind kindOfRun, outcome run.Outcome) func(*v1.Stack) {
 		early := ofRun(outcome)
 		early.StartedAt, early.EndedAt = started.Add(-time.Hour), started.Add(-time.Hour+14*time.Second)
 		AbsorbResult(s, early)
+	}
+}
+
+// watch looks for drift each hour since an hour before the tests.
+func watch(mode v1.DriftMode) func(*v1.Stack) {
+	return func(s *v1.Stack) {
+		s.CreationTimestamp = metav1.Time{Time: started.Add(-time.Hour)}
+		s.Spec.Drift = &v1.Drift{Interval: &metav1.Duration{Duration: time.Hour}, Mode: mode}
 	}
 }
 
@@ -261,7 +281,7 @@ func ofRun(outcome run.Outcome) *run.Result {
 		Outputs: map[string]json.RawMessage{"url": json.RawMessage(`"http://example.com"`)}, StartedAt: started, EndedAt: started.Add(14 * time.Second),
 	}
 	if outcome == run.Succeeded {
-		result.Plan = planMade()
+		result.Plan, result.Drift = planMade(), &run.Drift{Ignored: 1, Found: plan.Plan{Steps: []plan.Step{{Op: plan.OpUpdate, URN: "urn:b"}}}}
 	}
 	if outcome != run.Succeeded {
 		result.Message, result.Outputs = "boom", nil

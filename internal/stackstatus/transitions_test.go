@@ -90,7 +90,7 @@ func (t *transitionTable) reasons() {
 	t.WriteString("\n## reasons\n\n")
 	for _, outcome := range run.Outcomes() {
 		fmt.Fprintf(t, "%s:", outcome)
-		for _, operation := range []v1.Operation{v1.OperationUpdate, v1.OperationDestroy, v1.OperationRecover, v1.OperationPreview, v1.OperationOutputs, v1.OperationPropose, v1.OperationProposeDestroy} {
+		for _, operation := range []v1.Operation{v1.OperationUpdate, v1.OperationDestroy, v1.OperationRecover, v1.OperationPreview, v1.OperationOutputs, v1.OperationPropose, v1.OperationProposeDestroy, v1.OperationCheckDrift} {
 			fmt.Fprintf(t, " %s=%s", operation, outcome.Reason(run.KindOf(operation)))
 		}
 		t.WriteString("\n")
@@ -147,6 +147,12 @@ func startRun(stack *v1.Stack, kind kindOfRun, id, digest string) {
 		record.PreviewRequest = "please"
 	} else {
 		AcknowledgeRequests(stack)
+	}
+	if kind.ofDrift {
+		record.Drift = stack.Status.Drift.Digest
+		if p := openPlan(stack); p != nil && kind.operation == v1.OperationUpdate {
+			record.Approved = p.Digest
+		}
 	}
 	if seen := observeApproval(stack); seen.Required && run.KindOf(kind.operation).ChangesResources && seen.Plan != nil {
 		record.Approved = seen.Plan.Digest // decide would start no other

@@ -137,6 +137,12 @@ func (t *texts) next(stack *v1.Stack, reason string) string {
 	if d.Fetching {
 		text += " fetching"
 	}
+	if d.Drift != "" {
+		text += " of drift"
+	}
+	if d.Check {
+		text += " and a check"
+	}
 	if d.After > 0 {
 		text += " after " + d.After.String()
 	}
