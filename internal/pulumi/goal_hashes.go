@@ -16,8 +16,6 @@ const maxKeptGoals = 100_000
 // of a resource have one hash, and then all resources that are left: if any of them changes, it
 // is another plan all the same. The zero value has none.
 type goalHashes struct {
-	// read is set once any were added.
-	read  bool
 	byURN map[string]resourceHashes
 	kept  int
 	rest  string
@@ -54,7 +52,6 @@ func (r valueReader) together(sums map[string]string) string {
 }
 
 func (g *goalHashes) add(read valueReader, urn string, sums map[string]string) {
-	g.read = true
 	switch {
 	case len(sums) == 0:
 	case len(g.byURN) >= maxKeptGoals:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
@@ -20,6 +21,8 @@ type goals struct {
 	// the outputs of the stack that do.
 	changes goalHashes
 	outputs resourceHashes
+	// names are those that providers have made up.
+	names autonames
 	// secrets are those in the plan, in plain text.
 	secrets mask.StateSecrets
 	// binding is what an update cannot be held to.
@@ -33,6 +36,8 @@ type goalsReader struct {
 	read valueReader
 	json *json.Decoder
 	from *budget
+	// names are known if this is the second time that the plan is read.
+	names *autonames
 }
 
 // errNotPlan leaves out the error of the decoder, which may quote the text.
@@ -41,9 +46,23 @@ var errNotPlan = errors.New("the plan that Pulumi has saved cannot be read")
 // readGoals keeps only hashes and the secrets, to be masked: a plan has the properties of
 // all resources that change.
 func readGoals(from io.Reader, read valueReader) (*goals, error) {
-	bounded := &budget{from: from}
-	r := goalsReader{read: read, json: json.NewDecoder(bounded), from: bounded}
 	found := &goals{}
+	return found, found.readFrom(from, goalsReader{read: read})
+}
+
+// readAgain has the hashes not depend on the names that providers make up: any resource may
+// have the name of another one that comes later in the plan.
+func (found *goals) readAgain(read valueReader) error {
+	if !found.names.settle() || found.text == "" {
+		return nil
+	}
+	return found.readFrom(strings.NewReader(found.text), goalsReader{read: read, names: &found.names})
+}
+
+func (found *goals) readFrom(from io.Reader, r goalsReader) error {
+	r.from = &budget{from: from}
+	r.json = json.NewDecoder(r.from)
+	found.changes, found.outputs = goalHashes{}, resourceHashes{}
 	err := r.members(func(name string) error {
 		if name != "resourcePlans" {
 			return r.json.Decode(&json.RawMessage{})
@@ -51,9 +70,9 @@ func readGoals(from io.Reader, read valueReader) (*goals, error) {
 		return r.members(func(urn string) error { return r.add(found, urn) })
 	})
 	if err != nil {
-		return nil, errNotPlan
+		return errNotPlan
 	}
-	return found, nil
+	return nil
 }
 
 // members calls each with the name of every member of an object, to read its value.
@@ -80,14 +99,22 @@ func (r goalsReader) add(found *goals, urn string) error {
 	if err := r.json.Decode(&text); err != nil {
 		return err
 	}
-	if err := found.secrets.Add(text); err != nil {
-		return err
+	if r.names == nil {
+		if err := found.secrets.Add(text); err != nil {
+			return err
+		}
 	}
 	var planned resourcePlan
 	if err := json.Unmarshal(text, &planned); err != nil {
 		return err
 	}
-	found.binding.see(urn, planned)
+	if r.names == nil {
+		found.binding.see(urn, planned)
+	}
+	if r.names == nil && planned.creates() {
+		// The name of a replacement is in its state alone.
+		found.names.learn(urn, planned.Seed, planned.Goal.InputDiff.Adds, planned.State)
+	}
 	found.changes.add(r.read, urn, r.sums(planned.Goal.InputDiff.Adds, planned.Goal.InputDiff.Updates))
 	if planned.Goal.Type == stackType {
 		found.outputs = r.read.hashesOf(r.sums(planned.Goal.OutputDiff.Adds, planned.Goal.OutputDiff.Updates), maxKeptGoals)
@@ -104,7 +131,7 @@ func (r goalsReader) sums(all ...map[string]json.RawMessage) map[string]string {
 			if err != nil {
 				text = raw
 			}
-			sums[name] = r.read.sum(string(text))
+			sums[name] = r.read.sum(r.names.sum(string(text)))
 		}
 	}
 	return sums

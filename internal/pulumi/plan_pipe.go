@@ -52,6 +52,10 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 	if err != nil || last.code != 0 {
 		return last, err
 	}
+	if readErr == nil {
+		read.text = text.whole()
+		readErr = read.readAgain(values)
+	}
 	switch {
 	case readErr != nil && s.planning:
 		return last, readErr
@@ -59,7 +63,7 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 		s.unread = cmp.Or(s.unread, readErr) // a preview is shown all the same, without values
 		return last, nil
 	}
-	s.goals, read.text = read, text.whole()
+	s.goals = read
 	s.mask.AddSecrets(read.secrets.Values())
 	return last, nil
 }

@@ -26,6 +26,14 @@ func (s *session) plan() *plan.Plan {
 	return &made
 }
 
+// autonames are those of the last preview.
+func (s *session) autonames() *autonames {
+	if s.goals == nil {
+		return nil
+	}
+	return &s.goals.names
+}
+
 // valueReader reads values with the key of the run.
 func (s *session) valueReader() valueReader {
 	if s.planKey == nil {
@@ -45,7 +53,7 @@ func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Pl
 		known = &goals{}
 	}
 	steps := p.withOptions()
-	w := planWriter{read: p.read, mask: m, withoutValues: isUnread || p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
+	w := planWriter{read: p.read, mask: m, names: &known.names, withoutValues: isUnread || p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
 	made := plan.Plan{}
 	for _, key := range slices.Sorted(maps.Keys(steps)) {
 		made.Steps = append(made.Steps, w.step(steps[key], known.changes))
@@ -70,6 +78,8 @@ func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Pl
 type planWriter struct {
 	read valueReader
 	mask *mask.Masker
+	// names are those that providers have made up.
+	names *autonames
 	// withoutValues is set if no values are shown.
 	withoutValues bool
 }
@@ -78,17 +88,12 @@ func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
 	step, known := planned.Step, goals.of(planned.URN)
 	shown, changed := w.texts(plan.MaxURN, step.URN, step.Type, step.Provider, step.ID)
 	if changed {
-		step.Digest = w.read.sum(step.URN, step.Type, step.Provider, step.ID)
+		step.Digest = w.read.sum(w.names.sum(step.URN), step.Type, w.names.sum(step.Provider), step.ID)
 	}
 	step.URN, step.Type, step.Provider, step.ID = shown[0], shown[1], shown[2], shown[3]
-	isMasked, isNew := w.isMasked(planned.changes), step.Op == plan.OpCreate && goals.read
+	isMasked := w.isMasked(planned.changes)
 	for _, change := range planned.changes {
 		path, shown := w.change(change, isMasked, known.of(change.top))
-		if isNew {
-			// What the provider adds to the inputs of the program, such as a name that it makes up, is
-			// another one in each preview. It follows from the inputs of the program otherwise.
-			shown.Digest = w.read.sum(change.path, change.kind, known.of(change.top))
-		}
 		step.Properties = append(step.Properties, plan.Property{Path: path, Kind: change.kind, Replaces: change.replaces, Change: shown})
 	}
 	isMasked = w.isMasked(planned.options)
@@ -102,7 +107,8 @@ func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
 // texts are masked and bounded texts, and whether any of them was changed.
 func (w planWriter) texts(most int, texts ...string) (shown []string, changed bool) {
 	for _, text := range texts {
-		one := bounded.Text(w.mask.Apply(text), most)
+		named, _ := w.names.show(w.mask.Apply(text))
+		one := bounded.Text(named, most)
 		shown, changed = append(shown, one), changed || one != text
 	}
 	return shown, changed
@@ -122,22 +128,37 @@ func (w planWriter) isMasked(changes []plannedChange) bool {
 // value, with its secrets, of the property that the path is in, "" if it is not known.
 func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (string, plan.Change) {
 	shown := plan.Change{Old: planned.old.shown, New: planned.new.shown, Secret: planned.old.secret || planned.new.secret}
-	path := []string{bounded.Text(planned.path, plan.MaxPath)}
-	hidden := shown.Secret || planned.old.partial || planned.new.partial || path[0] != planned.path || w.withoutValues
+	path, hidden := w.texts(plan.MaxPath, planned.path)
+	hidden = hidden || shown.Secret || planned.old.partial || planned.new.partial || w.withoutValues
 	if isMasked {
-		var ofPath, ofOld, ofNew bool
-		path, ofPath = w.texts(plan.MaxPath, planned.path)
+		var ofOld, ofNew bool
 		shown.Old, ofOld = w.masked(shown.Old)
 		shown.New, ofNew = w.masked(shown.New)
-		shown.Secret, hidden = shown.Secret || ofOld || ofNew, hidden || ofPath || ofOld || ofNew
+		shown.Secret, hidden = shown.Secret || ofOld || ofNew, hidden || ofOld || ofNew
+	}
+	if text, isNamed := w.names.show(string(shown.New)); isNamed {
+		shown.New, hidden = json.RawMessage(text), true
 	}
 	if w.withoutValues {
 		shown.Old, shown.New = withoutValue(shown.Old), withoutValue(shown.New)
 	}
 	if hidden {
-		shown.Digest = w.read.sum(planned.path, planned.kind, planned.old.sum, planned.new.sum, goal)
+		shown.Digest = w.read.sum(w.names.sum(planned.path), planned.kind, planned.old.sum, w.newSum(planned.new, goal), goal)
 	}
 	return path[0], shown
+}
+
+// newSum is the hash of a new value, which does not depend on the names that providers make up.
+// They cannot be found in what is not shown. That is in the goal.
+func (w planWriter) newSum(value plannedValue, goal string) string {
+	text := w.names.sum(string(value.shown))
+	switch {
+	case value.partial && goal != "" && w.names.any():
+		return ""
+	case text != string(value.shown):
+		return w.read.sum(slices.Concat(value.hidden, []string{text})...)
+	}
+	return value.sum
 }
 
 // withoutValue says that there is a value which is not shown.

@@ -114,7 +114,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	}
 	made := s.plan()
 	made.Destroy, made.State = s.destroys(), state
-	made.Inputs = s.events.plugins.inputs(s.valueReader(), s.run.PlanInputs)
+	made.Inputs = s.events.plugins.inputs(s.valueReader(), s.autonames(), s.run.PlanInputs)
 	made.Versions = s.events.plugins.versions()
 	made.Versions["pulumi"] = version
 	made.Unbound = s.unbound()

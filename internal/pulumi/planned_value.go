@@ -34,6 +34,8 @@ type plannedValue struct {
 	shown json.RawMessage
 	// sum is the keyed hash of the whole value, as the engine reports it.
 	sum string
+	// hidden is what shown does not say, in order.
+	hidden []string
 	// secret is set if a part of it is secret, partial if shown is not all of it.
 	secret, partial bool
 }
@@ -63,7 +65,7 @@ func (r valueReader) value(value any, ok bool) plannedValue {
 	}
 	var read readable
 	shown := quote(read.form(value))
-	v := plannedValue{shown: shown, sum: r.sum(append(read.hidden, string(shown))...), secret: read.secret, partial: read.partial}
+	v := plannedValue{shown: shown, sum: r.sum(append(read.hidden, string(shown))...), hidden: read.hidden, secret: read.secret, partial: read.partial}
 	if len(shown) > maxKeptValue {
 		v.shown, v.partial = quote(fmt.Sprintf(run.TooBigMark+": %d bytes]", len(shown))), true
 	}

@@ -65,10 +65,10 @@ func (p plugins) versions() map[string]string {
 }
 
 // inputs is the digest of the inputs of a plan together with those of its providers.
-func (p plugins) inputs(read valueReader, inputs string) string {
+func (p plugins) inputs(read valueReader, names *autonames, inputs string) string {
 	texts := []string{inputs}
 	for _, urn := range slices.Sorted(maps.Keys(p.configs)) {
-		texts = append(texts, urn, p.configs[urn])
+		texts = append(texts, names.sum(urn), names.sum(p.configs[urn]))
 	}
 	return read.sum(texts...)
 }

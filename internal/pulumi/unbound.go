@@ -65,7 +65,14 @@ type resourcePlan struct {
 		InputDiff  planDiff `json:"inputDiff"`
 		OutputDiff planDiff `json:"outputDiff"`
 	} `json:"goal"`
-	Steps []apitype.OpType `json:"steps"`
+	State map[string]json.RawMessage `json:"state"`
+	Steps []apitype.OpType           `json:"steps"`
+	Seed  []byte                     `json:"seed"`
+}
+
+// creates reports whether a resource is created, also in place of one that is replaced.
+func (p resourcePlan) creates() bool {
+	return slices.ContainsFunc(p.Steps, func(step apitype.OpType) bool { return strings.HasPrefix(string(step), string(apitype.OpCreate)) })
 }
 
 type planDiff struct {
