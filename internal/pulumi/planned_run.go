@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -115,6 +116,9 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made := s.plan()
 	made.Destroy, made.State = s.destroys(), state
 	made.Inputs = s.events.plugins.inputs(s.valueReader(), s.autonames(), s.run.PlanInputs)
+	if err := s.events.plugins.seeInstalled(filepath.Join(s.dir.pulumiHome(), "plugins")); err != nil {
+		return last, err
+	}
 	made.Versions = s.events.plugins.versions()
 	made.Versions["pulumi"] = version
 	made.Unbound = s.unbound()
