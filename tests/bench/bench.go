@@ -47,6 +47,11 @@ func (b *bench) measure(ctx context.Context) (*report, error) {
 		}
 		r.scales = append(r.scales, taken)
 	}
+	if b.awaited > 0 {
+		if r.waits, err = b.waiting(ctx, cli, b.awaited); err != nil {
+			return nil, fmt.Errorf("with plans that wait: %w", err)
+		}
+	}
 	return r, nil
 }
 

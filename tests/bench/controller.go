@@ -30,6 +30,8 @@ type controllerSide struct {
 	dir string
 	// interval of the Stacks. Without one they have the default.
 	interval *metav1.Duration
+	// approval of the Stacks, nil for none.
+	approval *v1.Approval
 
 	// Of the round; no namespace means that there was none yet.
 	namespace string
@@ -69,6 +71,7 @@ func (s *controllerSide) stack(n int) *v1.Stack {
 		Spec: v1.StackSpec{
 			Stack:      stackName(n),
 			Interval:   s.interval,
+			Approval:   s.approval,
 			Backend:    "file://" + s.backend,
 			ProgramRef: &v1.ProgramReference{Name: programName},
 			EnvRefs: map[string]v1.ResourceRef{passphraseName: {
@@ -82,14 +85,16 @@ func (s *controllerSide) stack(n int) *v1.Stack {
 // create makes the Stacks, one after the other as `kubectl apply` does, and
 // waits until all are Ready.
 func (s *controllerSide) create(ctx context.Context) (span, error) {
-	return s.changeAndAwait(ctx, upWith(beforeTheEdit), func() error {
-		for n := range s.stacks {
-			if err := s.system.Create(ctx, s.stack(n)); err != nil {
-				return fmt.Errorf("making Stack %s: %w", stackName(n), err)
-			}
+	return s.changeAndAwait(ctx, upWith(beforeTheEdit), func() error { return s.createAll(ctx) })
+}
+
+func (s *controllerSide) createAll(ctx context.Context) error {
+	for n := range s.stacks {
+		if err := s.system.Create(ctx, s.stack(n)); err != nil {
+			return fmt.Errorf("making Stack %s: %w", stackName(n), err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // update edits the one Program of all Stacks.

@@ -35,9 +35,12 @@ type options struct {
 	rounds   int
 	scale    []int
 	samples  int
-	idle     time.Duration
-	quiet    time.Duration
-	timeout  time.Duration
+	// awaited are the Stacks whose plan waits.
+	awaited         int
+	waitingInterval time.Duration
+	idle            time.Duration
+	quiet           time.Duration
+	timeout         time.Duration
 }
 
 func main() {
@@ -77,6 +80,8 @@ func parse(args []string) (options, error) {
 			return err
 		})
 	flags.IntVar(&o.samples, "samples", 40, "how many times each latency is measured")
+	flags.IntVar(&o.awaited, "waiting", 0, "how many Stacks whose plan waits for an approval to watch the controller with")
+	flags.DurationVar(&o.waitingInterval, "waiting-interval", 5*time.Minute, "interval of those Stacks")
 	flags.DurationVar(&o.idle, "idle", time.Minute, "how long to watch the controller with nothing to do")
 	flags.DurationVar(&o.quiet, "quiet", time.Minute, "how long to wait for a quiet machine before what is timed")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each phase may take")
@@ -118,6 +123,8 @@ func (o options) validate() error {
 		return fmt.Errorf("--rounds must be from 0 to 100, not %d", o.rounds)
 	case o.samples < 1 || o.samples > 500:
 		return fmt.Errorf("--samples must be from 1 to 500, not %d", o.samples)
+	case o.awaited < 0 || o.awaited > 1000:
+		return fmt.Errorf("--waiting must be from 0 to 1000, not %d", o.awaited)
 	case o.idle < 5*time.Second:
 		return fmt.Errorf("--idle must be at least 5s, not %s", o.idle)
 	case o.timeout <= 0:

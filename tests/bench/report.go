@@ -29,6 +29,8 @@ type report struct {
 	controllerPeak int64
 	// scales are what the controller does with many Stacks.
 	scales []scaleSample
+	// waits is what it does while plans wait for an approval.
+	waits waitingSample
 }
 
 // add takes a round. No more are taken than were asked for, so that a phase that
@@ -74,6 +76,9 @@ func (r *report) markdown() string {
 	}
 	if len(r.scales) > 0 {
 		writeScales(&out, r.scales)
+	}
+	if r.waits.stacks > 0 {
+		writeWaiting(&out, r.waits)
 	}
 	return out.String()
 }
