@@ -70,12 +70,12 @@ func (s *session) findDrift(ctx context.Context) (exit, error) {
 
 // driftSoFar says, in the message of a check that has failed, how far it got.
 func (s *session) driftSoFar(outcome run.Outcome) string {
-	so := s.events.drifted
-	if so == nil || so.reading == 0 || outcome != run.Failed {
+	found := s.events.drifted
+	if found == nil || found.reading == 0 || outcome != run.Failed {
 		return ""
 	}
-	text := fmt.Sprintf(" (of %s, %d could be read", plural.Of(so.reading, "resource", "resources"), so.read)
-	if count := len(so.found.steps); count > 0 {
+	text := fmt.Sprintf(" (of %s, %d could be read", plural.Of(found.reading, "resource", "resources"), found.read)
+	if count := len(found.found.steps); count > 0 {
 		text += fmt.Sprintf(", and drift was found in %d of those", count)
 	}
 	return text + ")"

@@ -33,7 +33,7 @@ func sidesOf(event *stepEvent) *sides {
 		for _, side := range all {
 			value, ok := side.top(name)
 			for _, other := range values {
-				value = veiled(value, other)
+				value = withSecretsOf(value, other)
 			}
 			if ok {
 				side.read[name] = value
@@ -78,8 +78,8 @@ func (s *sides) differing(given []string) []string {
 	return outputs
 }
 
-// veiled hides in a value what is secret in another. The elements of a list may have moved.
-func veiled(value, other any) any {
+// withSecretsOf hides in a value what is secret in another. The elements of a list may have moved.
+func withSecretsOf(value, other any) any {
 	if !isSecretIn(other) {
 		return value
 	}
@@ -90,7 +90,7 @@ func veiled(value, other any) any {
 	}
 	members = maps.Clone(members)
 	for name := range members {
-		members[name] = veiled(members[name], others[name])
+		members[name] = withSecretsOf(members[name], others[name])
 	}
 	return members
 }
