@@ -10,7 +10,7 @@ import (
 )
 
 // approvedSteps are the steps of the plan that is approved. A run that Pulumi does not hold to the
-// plan is watched: it is stopped once the engine has begun any other step, such as the deletion of
+// plan is watched: it is stopped once the engine has started any other step, such as the deletion of
 // a resource that another user has added after the plan was compared. A nil approvedSteps has no
 // steps and approves all.
 type approvedSteps struct {
@@ -62,7 +62,7 @@ func changesResource(event *stepEvent) bool {
 
 // errNotApproved is why the run was stopped at a step that is not approved.
 func errNotApproved(step string) error {
-	return fmt.Errorf("the run was stopped, because Pulumi has begun a step that the approved plan does not have: %s. "+
+	return fmt.Errorf("the run was stopped, because Pulumi started a step that the approved plan does not have: %s. "+
 		"Another user may have changed the stack after the plan was compared, or the program has done something else than in the preview. "+
 		"What is left to do is proposed again", step)
 }

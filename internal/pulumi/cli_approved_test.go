@@ -92,7 +92,7 @@ func TestARunIsStoppedAtAStepThatIsNotApproved(t *testing.T) {
 			l.Expect(result.Outcome).To(Equal(run.Failed))
 			l.Expect(result.Message).To(ContainSubstring("a step that the approved plan does not have: lab:index:Thing (c): delete"))
 			l.Expect(result.Interrupted).To(BeFalse())
-			l.Expect(l.valueOf("a")).To(Equal("one"), "no further step is begun")
+			l.Expect(l.valueOf("a")).To(Equal("one"), "no further step is started")
 			l.Expect(l.locks()).To(BeEmpty())
 		})
 	}

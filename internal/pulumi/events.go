@@ -132,7 +132,7 @@ type events struct {
 	planned   *plannedSteps
 	previewed *approvedSteps
 	drifted   *drifted
-	// approved, if set, are the only steps that may begin, and notApproved is the first other one.
+	// approved, if set, are the only steps that may start, and notApproved is the first other one.
 	approved    *approvedSteps
 	notApproved string
 }

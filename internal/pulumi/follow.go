@@ -45,7 +45,7 @@ type follower struct {
 	previewsFirst bool
 	onUpdate      func()
 	// stopCreating, if set, is called once the engine has warned of creations in flight, and
-	// stopOther once it has begun a step that is not approved.
+	// stopOther once it has started a step that is not approved.
 	stopCreating, stopOther func()
 
 	file    *os.File

@@ -69,7 +69,7 @@ type session struct {
 	// inFlight are the creations in flight in the state that may still have an owner:
 	// whoever holds the lock may be working on them.
 	inFlight []string
-	// stop, if set, stops the current CLI call because of what it has begun, or would repeat.
+	// stop, if set, stops the current CLI call because of what it has started, or would repeat.
 	stop func(cause error)
 	// state is the last export, nil once a call may have changed the state since.
 	state *state

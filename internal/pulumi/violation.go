@@ -22,12 +22,12 @@ func isViolation(sign string) bool {
 
 // violationMessage says what to do if an update is not as its plan, which was compared right before:
 // it would fail in the same way each time.
-func violationMessage(message string, begun bool) string {
+func violationMessage(message string, changed bool) string {
 	if strings.HasSuffix(message, noReason) {
 		message += ", as it does if an output of the stack is not as planned (pulumi/pulumi#16670)"
 	}
 	done := "Nothing was changed"
-	if begun {
+	if changed {
 		done = "What it had done by then stays, and what is left to do is proposed"
 	}
 	if !strings.HasSuffix(message, ".") {
