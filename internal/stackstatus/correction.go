@@ -57,12 +57,15 @@ func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus
 		urns = append(urns, step.URN)
 	}
 	known.Targets, known.TargetDependents = drift.Targets(urns, stack.Spec.Targets), found.Recreates()
-	tried := before.AttemptedDigest == known.Digest && record.CheckRequest == ""
+	tried := before.AttemptedDigest == known.Digest || before.CheckPending
 	switch {
 	case len(known.Targets) == 0:
 		known.Message = noneTargeted
-	case tried, before.CheckPending:
+	case tried && record.CheckRequest == "":
 		known.AttemptedDigest, known.Message = known.Digest, notUndone
+		if before.Result == known.Result && !before.CheckPending {
+			known.Message = cmp.Or(before.Message, notUndone) // such as why nothing could be proposed
+		}
 	}
 }
 
