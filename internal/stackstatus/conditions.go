@@ -46,7 +46,18 @@ func setCondition(stack *v1.Stack, conditionType string, status metav1.Condition
 		}
 		*was = is
 	}
+	observeDriftedWithReady(stack)
 	slices.SortFunc(stack.Status.Conditions, compareConditions)
+}
+
+// observeDriftedWithReady gives Drifted the generation of Ready. What is known of drift is about
+// no generation, and to clients, a condition of an earlier one than Ready is yet to be updated.
+func observeDriftedWithReady(stack *v1.Stack) {
+	ready := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReadyCondition)
+	drifted := apimeta.FindStatusCondition(stack.Status.Conditions, v1.DriftedCondition)
+	if ready != nil && drifted != nil {
+		drifted.ObservedGeneration = ready.ObservedGeneration
+	}
 }
 
 // SetTransitionTimes sets the time of the conditions that have changed. Call it before the
