@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // statuses checks each status that the controller writes to any Stack, for the lifetime of a world: it also sees
@@ -146,7 +147,7 @@ func kstatusFaults(stack *v1.Stack) []string {
 	switch {
 	case !stack.DeletionTimestamp.IsZero():
 		expected = status.TerminatingStatus
-	case observed && conditions.IsTrue(stack, meta.ReadyCondition) && (stack.Status.Run == nil || stack.Status.Run.PreviewRequest != ""):
+	case observed && conditions.IsTrue(stack, meta.ReadyCondition) && (stack.Status.Run == nil || !run.KindOfRecord(stack.Status.Run).InConditions):
 		expected = status.CurrentStatus
 	case observed && conditions.IsStalled(stack) && conditions.IsFalse(stack, meta.ReadyCondition):
 		expected = status.FailedStatus
