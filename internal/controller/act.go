@@ -202,9 +202,12 @@ func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Sta
 
 // markInterrupted gives up on a run whose end nobody saw. The message says why.
 func (r *StackReconciler) markInterrupted(ctx context.Context, stack *v1.Stack, message string) error {
-	lost := *stack.Status.Run
+	lost, before := *stack.Status.Run, stack.DeepCopy()
 	if err := r.patchStatus(ctx, stack, func() { stackstatus.MarkInterrupted(stack, message, r.Now()) }); err != nil {
 		return err
+	}
+	if lost.Operation == run.CheckDrift {
+		r.announceDrift(ctx, before, stack, nil)
 	}
 	if !run.KindOfRecord(&lost).Reconciles {
 		return nil // it changed nothing, and runs again

@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 
+	"github.com/fluxcd/pkg/runtime/conditions"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -46,6 +47,7 @@ func (r *StackReconciler) announceDrift(ctx context.Context, before, stack *v1.S
 	r.Runs.Checked(stack.Status.Drift.Result)
 	e, isNew := stackstatus.DriftEvent(before, stack, found)
 	if !isNew {
+		ctrl.LoggerFrom(ctx).Info(conditions.GetMessage(stack, v1.DriftedCondition))
 		return
 	}
 	r.announce(ctx, stack, e)

@@ -1,0 +1,97 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// checkNow asks for a check, ends it, and returns the events since.
+func (w *world) checkNow(request string, outcome run.Outcome, message string, found *run.Drift) []string {
+	w.t.Helper()
+	before := len(w.events.lines)
+	w.passTime(time.Minute)
+	w.annotate(v1.CheckDriftAnnotation, request)
+	w.mustReconcile()
+	w.endCheck(outcome, message, found)
+	return w.events.lines[before:]
+}
+
+func (w *world) keptDrift() (*corev1.ConfigMap, error) {
+	kept := &corev1.ConfigMap{}
+	return kept, w.Get(w.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: key.Name + "-drift"}, kept)
+}
+
+func TestDriftIsAnnouncedAndKeptWhileItIsThere(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t)
+	registry := w.measured()
+	some, other := drifted(`"two"`), drifted(`"three"`)
+	g.Expect(w.checkNow("a", run.Succeeded, "", &run.Drift{})).To(BeEmpty())
+	g.Expect(w.checkNow("b", run.Succeeded, "", &some)).To(ConsistOf("Warning DriftDetected 1 changed outside of Pulumi: lab:index:Thing a"))
+	first, err := w.keptDrift()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(w.stack().Status.Drift).To(And(HaveField("ConfigMap", first.Name), HaveField("ContentDigest", inventory.Digest(first.BinaryData[inventory.PlanKey]))))
+
+	g.Expect(w.checkNow("c", run.Succeeded, "", &some)).To(BeEmpty())
+	g.Expect(w.keptDrift()).To(HaveField("ResourceVersion", first.ResourceVersion))
+	g.Expect(w.checkNow("d", run.Failed, "no answer", nil)).To(ConsistOf("Warning DriftCheckFailed The check for drift failed: no answer"))
+	g.Expect(w.checkNow("e", run.Failed, "no answer", nil)).To(BeEmpty())
+	g.Expect(w.stack().Status.Drift.ConfigMap).To(Equal(first.Name), "what was found before the failure")
+	g.Expect(w.checkNow("f", run.Succeeded, "", &some)).To(BeEmpty(), "it is known")
+	g.Expect(w.checkNow("g", run.Succeeded, "", &other)).To(ConsistOf(HavePrefix("Warning DriftDetected The drift is different now: 1 changed")))
+	g.Expect(w.keptDrift()).NotTo(HaveField("ResourceVersion", first.ResourceVersion))
+	g.Expect(w.checkNow("h", run.Succeeded, "", &run.Drift{})).To(ConsistOf("Normal NoDrift The drift is gone"))
+	_, err = w.keptDrift()
+	g.Expect(err).To(Satisfy(apierrors.IsNotFound))
+	g.Expect(testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP pulumi_drift_checks_total Number of checks for drift, by what they found.
+# TYPE pulumi_drift_checks_total counter
+pulumi_drift_checks_total{result="DriftCheckFailed"} 2
+pulumi_drift_checks_total{result="DriftDetected"} 4
+pulumi_drift_checks_total{result="NoDrift"} 2
+`), "pulumi_drift_checks_total")).To(Succeed())
+}
+
+func TestWhatIsKeptOfDriftGoesWithTheFieldThatAsksForIt(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t)
+	some := drifted(`"two"`)
+	w.checkNow("a", run.Succeeded, "", &some)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.Drift = nil
+		delete(s.Annotations, v1.CheckDriftAnnotation)
+	})
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Drift).To(BeNil())
+	_, err := w.keptDrift()
+	g.Expect(err).To(Satisfy(apierrors.IsNotFound))
+}
+
+func TestACheckThatCannotStartIsAnnounced(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t)
+	before := len(w.events.lines)
+	w.edit(func(s *v1.Stack) {
+		s.Spec.EnvRefs = map[string]v1.ResourceRef{
+			"TOKEN": {Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Name: "missing", Key: "token"}},
+		}
+	})
+	w.annotate(v1.CheckDriftAnnotation, "a")
+	w.mustReconcile()
+	w.mustReconcile()
+	g.Expect(w.events.lines[before:]).To(ContainElement(HavePrefix("Warning DriftCheckFailed The check for drift failed: InputsFailed: ")))
+}
