@@ -51,7 +51,7 @@ func setCondition(stack *v1.Stack, conditionType string, status metav1.Condition
 }
 
 // observeDriftedWithReady gives Drifted the generation of Ready. What is known of drift is about
-// no generation, and to clients, a condition of an earlier one than Ready is yet to be updated.
+// no generation, and clients take a condition of an earlier one than Ready for out of date.
 func observeDriftedWithReady(stack *v1.Stack) {
 	ready := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReadyCondition)
 	drifted := apimeta.FindStatusCondition(stack.Status.Conditions, v1.DriftedCondition)

@@ -4,7 +4,6 @@
 package stackstatus
 
 import (
-	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -34,7 +33,10 @@ func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 	if before.Status.Drift != nil {
 		was = *before.Status.Drift
 	}
-	e := Event{Type: corev1.EventTypeWarning, Reason: now.Result, Message: conditions.GetMessage(stack, v1.DriftedCondition)}
+	e := Event{Type: corev1.EventTypeWarning, Reason: now.Result}
+	if drifted := getCondition(stack, v1.DriftedCondition); drifted != nil {
+		e.Message = drifted.Message
+	}
 	switch now.Result {
 	case v1.DriftDetectedReason:
 		if was.Digest == now.Digest {
