@@ -130,7 +130,11 @@ func TestACancellationIsHeldBackWhileTheCLIStarts(t *testing.T) {
 	// A run that is cancelled before it is done reads its state, to mask its messages.
 	l.Expect(l.newCalls()).To(Or(Equal([]string{"up"}), Equal([]string{"up", "stack export"})), result.Message)
 	l.Expect(result.Outcome).To(Or(Equal(run.TimedOut), Equal(run.Succeeded)))
-	l.Expect(l.locks()).To(BeEmpty())
+	// The signal may also come between the end of the engine and its last event's being read, and ends a CLI that is
+	// about to remove its lock: a recovery does that.
+	if !result.Interrupted {
+		l.Expect(l.locks()).To(BeEmpty())
+	}
 }
 
 func TestNothingOfTheControllersEnvironmentReachesARun(t *testing.T) {
