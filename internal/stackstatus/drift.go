@@ -64,8 +64,12 @@ func DropDrift(stack *v1.Stack) {
 }
 
 // CheckRequest returns the value of the annotation that asks for a check, in the form in which
-// the status has it.
+// the status has it, "" if none is asked for. The annotation stays once it is handled, and no
+// later check is on request.
 func CheckRequest(stack *v1.Stack) string {
+	if !IsOpenRequest(stack, v1.CheckDriftAnnotation, driftStatus(stack).LastHandledCheck) {
+		return ""
+	}
 	return RequestToken(stack.Annotations[v1.CheckDriftAnnotation])
 }
 
