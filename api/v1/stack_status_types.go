@@ -216,6 +216,11 @@ type InterruptedRun struct {
 	// +optional
 	Emptied bool `json:"emptied,omitempty"`
 
+	// Drift has the meaning of the field in status.run. No update follows the
+	// recovery from such a run.
+	// +optional
+	Drift string `json:"drift,omitempty"`
+
 	// Failures is the number of consecutive failed runs, including this one.
 	// From the second on, the inputs are not run again at once.
 	// +optional
@@ -310,7 +315,8 @@ type LastRun struct {
 	// succeeded, which may be an earlier run, if its revision names one.
 	// +optional
 	LastSuccessfulCommit string `json:"lastSuccessfulCommit,omitempty"`
-	// UpdateState is how the last update ended, if this run only proposes one.
+	// UpdateState is how the last update ended, if this run only proposes one,
+	// or recovers from an update that was to undo drift.
 	// +optional
 	UpdateState UpdateState `json:"updateState,omitempty"`
 	// EndedAt is when the run ended, or was found to have been interrupted.

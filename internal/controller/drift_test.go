@@ -289,3 +289,43 @@ func TestDriftIsCorrectedOnceApproved(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(BeNil())
 }
+
+func TestACorrectionThatFailsLeadsToNoOtherUpdate(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t, func(s *v1.Stack) { s.Spec.Drift.Mode = v1.DriftPropose })
+	w.passTime(66 * time.Minute)
+	w.mustReconcile()
+	some := drifted(`"two"`)
+	w.endCheck(run.Succeeded, "", &some)
+	w.mustReconcile()
+	made := some.Found
+	w.runner.end(w.stack().Status.Run.ID, run.Succeeded, "")
+	w.runner.results[w.stack().Status.Run.ID].Plan = &made
+	w.mustReconcile()
+	before := w.stack()
+	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{v1.ApproveAnnotation: made.Digest()} })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Approved", made.Digest()))
+
+	w.edit(func(s *v1.Stack) { s.Annotations[v1.RejectAnnotation] = made.Digest() })
+	w.endRun(run.Cancelled, "withdrawn", run.Changes{})
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(stack.Status.Run).To(BeNil(), "the plan is rejected")
+	g.Expect(stack.Status.LastRun).To(Equal(before.Status.LastRun))
+	g.Expect(stack.Status.Plan).To(HaveField("State", v1.PlanProposed))
+	g.Expect(conditions.IsReady(stack)).To(BeTrue())
+
+	w.edit(func(s *v1.Stack) { delete(s.Annotations, v1.RejectAnnotation) })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Approved", made.Digest()))
+	w.endRun(run.Locked, "someone has the lock", run.Changes{})
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(w.stack().Status.Drift.Message).To(ContainSubstring("someone has the lock. It is tried again after the next check"))
+	w.passTime(66 * time.Minute)
+	w.mustReconcile()
+	w.endCheck(run.Succeeded, "", &some)
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(And(HaveField("Drift", some.Found.Digest()), HaveField("Approved", made.Digest())))
+}

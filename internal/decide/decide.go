@@ -277,9 +277,10 @@ func changedInputs(o Observation) (Decision, bool) {
 // recovered runs the program again after a recovery: at once the first time, and then
 // with a growing back-off. Inputs that are interrupted every time, such as those that
 // need more memory than there is, take the controller down with them, and may each time
-// create once more what they did not live to record.
+// create once more what they did not live to record. After a correction of drift, nothing is to
+// be run again: it comes from a check.
 func recovered(o Observation) (Decision, bool) {
-	return retry(o, operation(o)), o.Last.Operation == run.Recover && o.Last.Succeeded
+	return retry(o, operation(o)), o.Last.Operation == run.Recover && o.Last.Succeeded && !o.Last.Applied
 }
 
 func failedBefore(o Observation) (Decision, bool) {

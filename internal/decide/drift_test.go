@@ -180,6 +180,13 @@ func TestAStackIsCheckedForDrift(t *testing.T) {
 			o.Run.Phase, o.Run.Holder = run.Unknown, decide.HolderGone
 		}, decide.Decision{Action: decide.MarkInterrupted}},
 
+		{"after the recovery from a correction", func(o *decide.Observation) {
+			checked(o, 3*time.Minute)
+			o.Last.Operation, o.Last.Applied = run.Recover, true
+		}, inSyncFor(3 * time.Minute)},
+		{"after the recovery from a correction, with other inputs", func(o *decide.Observation) {
+			o.Last.Operation, o.Last.Applied, o.Digest = run.Recover, true, "sha256:new"
+		}, start(run.Update)},
 		{"nobody looks for drift any more", func(o *decide.Observation) { o.Drift.Left = true },
 			decide.Decision{Action: decide.InSync, After: 10 * time.Minute, Duties: []decide.Duty{decide.DropDrift}}},
 	})

@@ -87,6 +87,9 @@ type LastRun struct {
 	// Succeeded, or else the Reason, as in the conditions, and the Message.
 	Succeeded       bool
 	Reason, Message string
+	// Applied reports whether an update has applied the Digest before a recovery: what it has
+	// recovered from was a correction of drift, which has not succeeded.
+	Applied bool
 	// EndedAt is the time at which the run ended.
 	EndedAt time.Time
 }

@@ -74,6 +74,10 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 		absorbProposal(stack, record, result)
 		return
 	}
+	if isCorrection(record) && result.Outcome != run.Succeeded {
+		absorbFailedCorrection(stack, record, result)
+		return
+	}
 	reason := result.Outcome.Reason(kind)
 	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
 		reason = v1.CancelRequestedReason
@@ -212,8 +216,11 @@ func absorbRecovery(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		stack.Status.Failures = stack.Status.Interrupted[0].Failures
 	}
 	recordDestroyed(stack, result)
-	stack.Status.Interrupted = nil
 	setLastRun(stack, record, v1.UpdateSucceeded, "", interruptedMessage(stack.Status.LastRun), result.EndedAt)
+	stack.Status.Interrupted = nil
+	if len(result.Forgotten) > 0 {
+		stack.Status.LastRun.UpdateState = "" // an update has to create them
+	}
 	MarkWaiting(stack, "Recovered from an interrupted run")
 }
 

@@ -5,6 +5,7 @@ package stackstatus
 
 import (
 	"cmp"
+	"time"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
@@ -20,7 +21,9 @@ import (
 const (
 	notUndone = "An update has not undone the drift, and none follows for it again. " +
 		"To have it tried again, set the annotation " + v1.CheckDriftAnnotation + " to a new value"
-	noneTargeted = "None of the resources that have drifted is in spec.targets, so that no update follows"
+	// afterNextCheck ends the message about a correction that was not tried.
+	afterNextCheck = ". It is tried again after the next check for drift"
+	noneTargeted   = "None of the resources that have drifted is in spec.targets, so that no update follows"
 )
 
 // driftMode returns what follows from drift.
@@ -63,8 +66,8 @@ func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus
 		known.Message = noneTargeted
 	case tried && record.CheckRequest == "":
 		known.AttemptedDigest, known.Message = known.Digest, notUndone
-		if before.Result == known.Result && !before.CheckPending {
-			known.Message = cmp.Or(before.Message, notUndone) // such as why nothing could be proposed
+		if before.Result == known.Result {
+			known.Message = cmp.Or(before.Message, notUndone) // such as why the update failed
 		}
 	}
 }
@@ -78,9 +81,99 @@ func dropDriftPlan(stack *v1.Stack, digest string) {
 
 // attemptCorrection records that the run corrects the drift, before it starts.
 func attemptCorrection(stack *v1.Stack, record *v1.RunStatus) {
-	if known := stack.Status.Drift; known != nil && record.Drift != "" && run.KindOfRecord(record).ChangesResources {
-		known.AttemptedDigest = record.Drift
+	if known := stack.Status.Drift; known != nil && isCorrection(record) {
+		known.AttemptedDigest, known.Message = record.Drift, ""
 	}
+}
+
+// isCorrection reports whether the run is an update that undoes drift.
+func isCorrection(record *v1.RunStatus) bool {
+	return record.Drift != "" && run.KindOfRecord(record).ChangesResources
+}
+
+// dropCorrection records that a correction has not started, or was stopped with the controller
+// or for an edit: it is decided on again.
+func dropCorrection(stack *v1.Stack) {
+	if known := stack.Status.Drift; known != nil {
+		known.AttemptedDigest = ""
+	}
+	reopenPlan(stack)
+}
+
+// postponeCorrection has a correction that was not tried follow from the next check, as it could
+// be of no use before.
+func postponeCorrection(stack *v1.Stack, message string) {
+	if known := stack.Status.Drift; known != nil {
+		known.AttemptedDigest, known.Targets = "", nil
+		known.Message = bounded.Text(message, maxDriftMessage-len(afterNextCheck)) + afterNextCheck
+	}
+	reopenPlan(stack)
+}
+
+// reopenPlan has a plan wait again whose correction was not tried.
+func reopenPlan(stack *v1.Stack) {
+	if p := openPlan(stack); p != nil && p.Drift != "" {
+		p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanProposed, nil, "", ""
+	}
+}
+
+// absorbFailedCorrection absorbs the end of a correction that has not succeeded. The last run
+// stays the update before it, whose inputs are applied: a retry would be an update of all
+// resources. What Pulumi has begun is recovered from, and a check finds what is left of the drift.
+func absorbFailedCorrection(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	why := cmp.Or(result.Message, string(result.Outcome))
+	if result.Interrupted {
+		addInterrupted(stack, record, result.EndedAt)
+	}
+	switch cancelled := wasCancelled(stack, record); {
+	case cancelled:
+		failCorrection(stack, "The update that undoes the drift was cancelled on request")
+	case result.Interrupted:
+		postponeCorrection(stack, "The update that undoes the drift was interrupted: "+why)
+	case result.Outcome == run.Cancelled:
+		dropCorrection(stack)
+	case !isTried(result.Outcome):
+		postponeCorrection(stack, "The update that undoes the drift could not run: "+why)
+	default:
+		failCorrection(stack, "The update that undoes the drift failed: "+why)
+	}
+	markCorrectionEnded(stack, record, endedText(record, result.Outcome.Reason(run.KindOfRecord(record))))
+}
+
+// failCorrection records that a correction was tried, and has the drift checked that is left.
+func failCorrection(stack *v1.Stack, message string) {
+	if known := stack.Status.Drift; known != nil {
+		known.CheckPending = true
+		known.Message = bounded.Text(message, maxDriftMessage)
+	}
+}
+
+// isTried reports whether a run with the outcome has tried what it was to do: Pulumi or the
+// program has failed, and not what it takes to run them.
+func isTried(outcome run.Outcome) bool { return outcome.Effect().Reason == "" }
+
+// markInterruptedCorrection gives up on a correction whose end nobody saw.
+func markInterruptedCorrection(stack *v1.Stack, lost *v1.RunStatus, message string, now time.Time) {
+	addInterrupted(stack, lost, now)
+	if wasCancelled(stack, lost) {
+		failCorrection(stack, "The update that undoes the drift was cancelled on request")
+	} else {
+		postponeCorrection(stack, "The update that undoes the drift was interrupted: "+message)
+	}
+	markCorrectionEnded(stack, lost, message)
+}
+
+// markCorrectionEnded marks how a correction ended. The inputs stay applied, unless there is
+// something to recover from first.
+func markCorrectionEnded(stack *v1.Stack, record *v1.RunStatus, ended string) {
+	revision, origin := stack.Status.LastAppliedRevision, stack.Status.LastAppliedOriginRevision
+	markEnded(stack, record, ended, func() {
+		if len(stack.Status.Interrupted) > 0 || len(stack.Status.UnknownCreates) > 0 {
+			MarkWaiting(stack, ended)
+			return
+		}
+		markInSync(stack, revision, origin)
+	})
 }
 
 // driftUpdated has the drift checked after an update that may have undone it, and corrected

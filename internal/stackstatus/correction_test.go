@@ -5,10 +5,12 @@ package stackstatus
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -33,4 +35,79 @@ func TestWhyDriftIsNotUndone(t *testing.T) {
 	AbsorbResult(stack, ofRun(run.Succeeded))
 	g.Expect(stack.Status.Drift).To(And(HaveField("Message", ""), HaveField("AttemptedDigest", ""), HaveField("CheckPending", false)))
 	g.Expect(observeDrift(stack, started).Correction.Drift).To(Equal(found), "it is tried again on request")
+}
+
+func TestACorrectionThatDoesNotSucceed(t *testing.T) {
+	const postponed = ". It is tried again after the next check for drift"
+	ends := func(outcome run.Outcome, changes ...func(*v1.Stack, *run.Result)) func(*v1.Stack) {
+		return func(s *v1.Stack) {
+			result := ofRun(outcome)
+			for _, change := range changes {
+				change(s, result)
+			}
+			AbsorbResult(s, result)
+		}
+	}
+	killed := func(_ *v1.Stack, r *run.Result) { r.Interrupted = true }
+	cancelled := func(s *v1.Stack, _ *run.Result) { s.Status.Run.Cancel = v1.CancelGently }
+	for name, test := range map[string]struct {
+		end func(*v1.Stack)
+		// next and later are decided after the end, and after a check that finds the same drift.
+		next, later, message string
+	}{
+		"failed":    {ends(run.Failed), "InSync and a check", "InSync", "The update that undoes the drift failed: boom"},
+		"timed out": {ends(run.TimedOut), "InSync and a check", "InSync", "The update that undoes the drift failed: boom"},
+		"cancelled": {ends(run.Cancelled, cancelled), "InSync and a check", "InSync", "The update that undoes the drift was cancelled on request"},
+		"locked":    {ends(run.Locked), "InSync", "Start update of drift", "The update that undoes the drift could not run: boom" + postponed},
+		"no pod":    {ends(run.PodFailed), "InSync", "Start update of drift", "The update that undoes the drift could not run: boom" + postponed},
+		"stopped":   {ends(run.Cancelled), "Start update of drift", "Start update of drift", ""},
+		"refused":   {DropRecord, "Start update of drift", "Start update of drift", ""},
+		"killed":    {ends(run.Failed, killed), "Start recover", "Start update of drift", "The update that undoes the drift was interrupted: boom" + postponed},
+		"lost": {func(s *v1.Stack) { MarkInterrupted(s, "the controller is gone", started) }, "Start recover", "Start update of drift",
+			"The update that undoes the drift was interrupted: the controller is gone" + postponed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			stack := &v1.Stack{}
+			stack.Generation = 3
+			for _, step := range []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftCorrect), ended(check, run.Succeeded)} {
+				step(stack)
+			}
+			before := stack.DeepCopy()
+			startRun(stack, updateDrift, "correction", "sha256:inputs")
+			test.end(stack)
+			g.Expect(stack.Status.LastRun).To(Equal(before.Status.LastRun), "the inputs are still applied")
+			g.Expect(stack.Status.RunPending).To(BeFalse())
+			g.Expect(stack.Status.CancelledRun).To(BeNil())
+			g.Expect(stack.Status.Failures).To(BeZero())
+			g.Expect(stack.Status.Drift.Message).To(Equal(test.message))
+			g.Expect(decided(stack)).To(Equal(test.next))
+
+			if len(stack.Status.Interrupted) > 0 {
+				ended(recovery, run.Failed)(stack)
+				ended(recovery, run.Succeeded)(stack)
+				g.Expect(decided(stack)).To(Equal("InSync"), "no update of all resources follows the recovery")
+			}
+			ended(check, run.Succeeded)(stack)
+			g.Expect(decided(stack)).To(Equal(test.later))
+			if test.later == "InSync" {
+				g.Expect(stack.Status.Drift.Message).To(Equal(test.message))
+			}
+		})
+	}
+}
+
+// decided says what is decided with the inputs that are applied.
+func decided(stack *v1.Stack) string {
+	seen := Observation(stack, started.Add(time.Second))
+	seen.Digest, seen.HasFinalizer = "sha256:inputs", true
+	d := decide.Next(seen)
+	text := d.String()
+	if d.Drift != "" {
+		text += " of drift"
+	}
+	if d.Check {
+		text += " and a check"
+	}
+	return text
 }

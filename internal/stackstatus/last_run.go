@@ -63,7 +63,7 @@ func setLastRun(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, rea
 	} else if before := stack.Status.LastRun; before != nil {
 		last.LastSuccessfulCommit = before.LastSuccessfulCommit
 	}
-	if before := stack.Status.LastRun; before != nil && run.KindOfRecord(record).Proposes {
+	if before := stack.Status.LastRun; before != nil && (run.KindOfRecord(record).Proposes || recoversCorrection(stack, record)) {
 		last.UpdateState = updateState(before)
 	}
 	stack.Status.LastRun = last
@@ -81,12 +81,19 @@ func HasUpdated(stack *v1.Stack) bool {
 // leaves that open.
 func updateState(last *v1.LastRun) v1.UpdateState {
 	switch {
-	case run.KindOf(last.Operation).Proposes:
+	case run.KindOf(last.Operation).Proposes, last.Operation == v1.OperationRecover:
 		return last.UpdateState
 	case last.Operation == v1.OperationUpdate:
 		return last.State
 	}
 	return ""
+}
+
+// recoversCorrection reports whether the record is of a recovery from a correction of drift. That
+// is no last run, so that the one before the recovery is an update that has succeeded.
+func recoversCorrection(stack *v1.Stack, record *v1.RunStatus) bool {
+	lost := stack.Status.Interrupted
+	return record.Operation == v1.OperationRecover && len(lost) > 0 && lost[0].Drift != ""
 }
 
 // lastUpdate describes the last run in the terms of the Pulumi operator.
@@ -150,6 +157,7 @@ func observeLastRun(stack *v1.Stack) decide.LastRun {
 	seen.RunDigest = inputsDigest(last.Operation, last.Digest)
 	seen.Succeeded = last.State == v1.UpdateSucceeded
 	seen.Reason, seen.Message = last.Reason, last.Message
+	seen.Applied = last.Operation == v1.OperationRecover && updateState(last) == v1.UpdateSucceeded
 	if last.EndedAt != nil {
 		seen.EndedAt = last.EndedAt.Time
 	}

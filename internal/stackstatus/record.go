@@ -78,9 +78,12 @@ func MarkLeftInFlight(stack *v1.Stack) {
 }
 
 // DropRecord drops the record of a run that did not start. The request for it already
-// counts as handled, so RunPending makes the run happen without one.
+// counts as handled, so RunPending makes the run happen without one. None is for a correction of
+// drift, and RunPending would make an update of all resources of it.
 func DropRecord(stack *v1.Stack) {
 	switch kind := run.KindOfRecord(stack.Status.Run); {
+	case isCorrection(stack.Status.Run):
+		dropCorrection(stack)
 	case kind.OnRequest:
 		stack.Status.Preview = nil // requested again
 	case kind.RunsInputs:
@@ -108,6 +111,10 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 		if kind.InConditions {
 			MarkWaiting(stack, message)
 		}
+		return
+	}
+	if isCorrection(lost) {
+		markInterruptedCorrection(stack, lost, message, now)
 		return
 	}
 	stack.Status.LastRun = LastRun(stack)
@@ -153,7 +160,7 @@ func addInterrupted(stack *v1.Stack, record *v1.RunStatus, ended time.Time) {
 	}
 	noted := append(stack.Status.Interrupted, v1.InterruptedRun{
 		ID: record.ID, Operation: record.Operation, Host: record.Holder.Host, Backend: backend, Failures: stack.Status.Failures,
-		Emptied: record.Emptied, Instance: record.Holder.Instance, StartedAt: record.StartedAt.DeepCopy(), EndedAt: &metav1.Time{Time: ended},
+		Emptied: record.Emptied, Drift: record.Drift, Instance: record.Holder.Instance, StartedAt: record.StartedAt.DeepCopy(), EndedAt: &metav1.Time{Time: ended},
 	})
 	if record.Job != "" {
 		// Its locks carry the host name of its pod, which is the name of its Job.
