@@ -172,6 +172,24 @@ func TestACheckForDriftGivesWay(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.CheckDrift), "and then the check is repeated")
 }
 
+// The new controller cannot prove that the old one is gone, as with a pod on a node that is lost.
+func TestACheckOfAnotherControllerHoldsUpNothing(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t)
+	w.passTime(66 * time.Minute)
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.CheckDrift))
+
+	w.runner = newTestRunner()
+	w.Runner, w.Holder.Instance = w.runner, "b"
+	w.edit(func(s *v1.Stack) { s.Spec.EnvRefs = map[string]v1.ResourceRef{"A": literalRef("b")} })
+	w.mustReconcile()
+	g.Expect(conditions.Get(w.stack(), v1.DriftedCondition)).To(And(HaveField("Reason", v1.DriftCheckFailedReason),
+		HaveField("Message", ContainSubstring("Another controller has taken over from the one on pod-1"))))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.Update))
+}
+
 func TestDriftIsCorrected(t *testing.T) {
 	g := NewWithT(t)
 	w := driftWorld(t, func(s *v1.Stack) { s.Spec.Drift.Mode = v1.DriftCorrect })

@@ -36,7 +36,8 @@ const (
 	Absorb Action = "Absorb"
 	// DropRecord of a run that was never started.
 	DropRecord Action = "DropRecord"
-	// MarkInterrupted: the holder of the run is gone, and nobody saw how it ended.
+	// MarkInterrupted: the holder of the run is gone, and nobody saw how it ended. A
+	// check for drift is given up also while its holder may be alive.
 	MarkInterrupted Action = "MarkInterrupted"
 	// Release the run: a person says that its holder is gone, which nothing proves.
 	Release Action = "Release"

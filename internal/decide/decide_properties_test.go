@@ -140,8 +140,8 @@ func TestNextHolds(t *testing.T) {
 			open := (o.Interrupted || len(o.UnknownCreates) > 0) && !o.Preview
 			return !open || d.Action != decide.Start || d.Operation == run.Recover
 		}},
-		{"a run is lost only when its holder is proven to be gone", func(o decide.Observation, d decide.Decision) bool {
-			return d.Action != decide.MarkInterrupted || o.Run.Holder == decide.HolderGone
+		{"a run is lost only when its holder is proven to be gone, unless it is a check", func(o decide.Observation, d decide.Decision) bool {
+			return d.Action != decide.MarkInterrupted || o.Run.Holder == decide.HolderGone || o.Run.InBackground
 		}},
 		{"a run is released only when a person says so, and another process has it", func(o decide.Observation, d decide.Decision) bool {
 			return d.Action != decide.Release || (o.Run.Released && o.Run.Holder == decide.HeldElsewhere)

@@ -33,6 +33,10 @@ func runRecorded(o Observation) (Decision, bool) {
 		return Decision{Action: MarkInterrupted}, true
 	case o.Run.Released:
 		return Decision{Action: Release}, true
+	case o.Run.InBackground:
+		// It changes nothing and has no lock, so it does not matter whether its holder is
+		// alive: all runs of the Stack would wait for that, and nothing would say why.
+		return Decision{Action: MarkInterrupted}, true
 	case o.Run.Unproven != "":
 		return Decision{Action: Fail, Reason: v1.WorkspaceFailedReason, Message: o.Run.Unproven, After: holderPatience}, true
 	default:

@@ -182,6 +182,16 @@ func TestNextOfARunInFlight(t *testing.T) {
 		{"a run that a process recorded which may be alive is left to it",
 			func(o *decide.Observation) { o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere} },
 			decide.Decision{Action: decide.MarkHeldElsewhere, After: 10 * time.Second}},
+		{"a check for drift is not: it has no lock and changes nothing",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, InBackground: true}
+			},
+			decide.Decision{Action: decide.MarkInterrupted}},
+		{"also if nobody can find out whether its process is alive",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, InBackground: true, Unproven: "no data directory"}
+			},
+			decide.Decision{Action: decide.MarkInterrupted}},
 		{"a run is reported if nobody can find out whether its process is alive",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Unknown, Holder: decide.HeldElsewhere, Unproven: "no data directory"}

@@ -33,10 +33,13 @@ func (e *UnprovenError) Unwrap() error { return e.error }
 // observeRun finds out the state of the recorded run.
 func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	recorded, ref := stack.Status.Run, run.Ref{ID: stack.Status.Run.ID, Namespace: stack.Namespace, Name: stack.Name}
-	phase, report := run.Unknown, run.Report{}
-	if o.Runner != nil {
+	kind, phase, report := run.KindOfRecord(recorded), run.Unknown, run.Report{}
+	switch {
+	case o.Runner != nil:
 		phase, seen.Result = o.Runner.Look(ref)
 		report = o.Runner.Report(ref)
+	case kind.InBackground:
+		phase = run.Running // only a runner that does not know it proves that it is lost
 	}
 	found := decide.Run{
 		Holder:           decide.HeldHere,
@@ -52,7 +55,6 @@ func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observ
 		Unconfirmed:      recorded.Emptied && report.Found.Emptied,
 		Withdrawable:     report.Withdrawable && !isWanted(stack),
 	}
-	kind := run.KindOfRecord(recorded)
 	found.InBackground, found.Outdated = kind.InBackground, recorded.Generation != stack.Generation
 	seen.Run = &found
 	if o.Runner != nil && recorded.Holder == o.Holder {

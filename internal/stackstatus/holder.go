@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // IsReleased reports whether a person says that the holder of the recorded run is gone.
@@ -39,8 +40,12 @@ func HeldText(stack *v1.Stack) string {
 		"running, %s", held.Holder.Host, held.ID, held.Operation, proof, releaseText(stack))
 }
 
-// GoneText describes a run whose holder is proven to be gone.
+// GoneText describes a run whose holder is proven to be gone, or a check for drift that another
+// controller has started.
 func GoneText(lost *v1.RunStatus) string {
+	if run.KindOfRecord(lost).InBackground {
+		return fmt.Sprintf("Another controller has taken over from the one on %s before run %s (%s) ended", lost.Holder.Host, lost.ID, lost.Operation)
+	}
 	return fmt.Sprintf("The controller on %s that had run %s (%s) is gone", lost.Holder.Host, lost.ID, lost.Operation)
 }
 
