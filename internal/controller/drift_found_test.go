@@ -81,6 +81,23 @@ func TestWhatIsKeptOfDriftGoesWithTheFieldThatAsksForIt(t *testing.T) {
 	g.Expect(err).To(Satisfy(apierrors.IsNotFound))
 }
 
+func TestACheckThatCannotStartIsRepeated(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t, func(s *v1.Stack) { s.Spec.Suspend = true })
+	w.edit(func(s *v1.Stack) {
+		s.Spec.EnvRefs = map[string]v1.ResourceRef{
+			"TOKEN": {Type: v1.ResourceRefSecret, Secret: &v1.SecretKeyReference{Name: "missing", Key: "token"}},
+		}
+	})
+	w.passTime(66 * time.Minute)
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Second))
+	g.Expect(w.stack().Status.Drift).To(HaveField("Failures", BeEquivalentTo(1)))
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(w.stack().GetRetryInterval()), "nothing else follows for a suspended Stack")
+	w.passTime(w.stack().GetRetryInterval())
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Drift).To(HaveField("Failures", BeEquivalentTo(2)))
+}
+
 func TestACheckThatCannotStartIsAnnounced(t *testing.T) {
 	g := NewWithT(t)
 	w := driftWorld(t)

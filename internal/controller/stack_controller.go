@@ -129,8 +129,14 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	if !decision.Check {
 		r.Runner.Background().Release(req.Namespace, req.Name)
 	}
+	failures := stackstatus.CheckFailures(stack)
 	if err := r.act(ctx, stack, seen, decision); err != nil {
 		return r.actFailed(ctx, stack, decision, err)
+	}
+	if decision.Check && stackstatus.CheckFailures(stack) > failures {
+		// No event reports it, and the action may be one after which nothing follows: the
+		// next decision says when to check again.
+		return ctrl.Result{RequeueAfter: failedCheckRetry}, nil
 	}
 	return ctrl.Result{RequeueAfter: r.after(stack, decision)}, nil
 }
@@ -186,6 +192,10 @@ func (r *StackReconciler) forgetDuration(req ctrl.Request) {
 // conflictRetry is how long to wait after a write conflict: time enough for the cache to
 // see the change.
 const conflictRetry = 100 * time.Millisecond
+
+// failedCheckRetry is how long to wait after a check for drift that could not start: time
+// enough for the cache to see that.
+const failedCheckRetry = time.Second
 
 // get reads the Stack from the cache, or from the API server if it has a run in flight or
 // the runner has a result for it: in a stale copy, a run that was absorbed and forgotten

@@ -73,6 +73,9 @@ func CheckRequest(stack *v1.Stack) string {
 	return RequestToken(stack.Annotations[v1.CheckDriftAnnotation])
 }
 
+// CheckFailures returns how many checks for drift in a row have failed.
+func CheckFailures(stack *v1.Stack) int64 { return driftStatus(stack).Failures }
+
 // absorbCheck absorbs the result of a check for drift. One that was stopped, because the
 // controller has ended or the Stack needed another run, is repeated.
 func absorbCheck(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
