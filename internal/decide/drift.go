@@ -45,7 +45,7 @@ type Correction struct {
 // the current inputs. A plan that waits for its approval is no reason not to be in sync.
 func correctDrift(o Observation, d Decision) Decision {
 	c := o.Drift.Correction
-	if d.Action != InSync || c.Drift == "" || o.Preview || !mayCheck(o) || o.Run != nil {
+	if d.Action != InSync || c.Drift == "" || o.Preview || !mayCheck(o) || (o.Run != nil && !isChecking(o)) {
 		return d
 	}
 	switch p := c.Plan; {
@@ -123,19 +123,31 @@ func isChecking(o Observation) bool {
 
 // stopCheck stops a check in flight for what has become due since it started. It repeats
 // nothing that is not repeated anyway: a retry and a resync wait for its end, as they could
-// otherwise stop one check after the other.
+// otherwise stop one check after the other. They do not wait for its pod, which may never start.
 func stopCheck(o Observation, due Decision) Decision {
 	if !isChecking(o) {
 		return due
 	}
-	news := o.Requested || o.RunPending || o.Digest != o.Last.Digest || mended(o)
+	stop := Decision{Action: StopCheck, After: placePatience}
 	switch {
-	case o.Deleting, o.PreviewRequested, o.Run.Outdated, due.Action == Start && news:
-		return Decision{Action: StopCheck, After: placePatience}
-	case startsNext(due) && due.Action != KeepGitObjects:
+	case o.Deleting, o.PreviewRequested, o.Run.Outdated, due.Action == Start && isNews(o, due):
+		return stop
+	case !startsNext(due), due.Action == KeepGitObjects:
+		return due
+	case !o.Run.Unclaimed:
 		return Decision{Action: Nothing}
 	}
-	return due
+	if wait := min(podAllowance, podAllowance-o.Now.Sub(o.Run.StartedAt)); wait > 0 { // in case the clock was set back
+		return Decision{Action: Nothing, After: wait}
+	}
+	return stop
+}
+
+// isNews reports whether a run is due that does not repeat the last one: someone asks for it or
+// has approved it, or it has other inputs.
+func isNews(o Observation, due Decision) bool {
+	approved := due.Approved != "" && (due.Drift != "" || o.Last.Operation == run.ProposalOf(due.Operation))
+	return approved || o.Requested || o.RunPending || o.Digest != o.Last.Digest || mended(o)
 }
 
 func foundDrift(o Observation) string {

@@ -25,6 +25,10 @@ func checking(o *decide.Observation) {
 	o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Second), InBackground: true, ProgressReported: true}
 }
 
+func approvedPlan() *decide.Plan {
+	return &decide.Plan{Operation: run.Update, Digest: "sha256:a", Approved: true}
+}
+
 // withCheck adds a check to the decision.
 func withCheck(d decide.Decision) decide.Decision {
 	d.Check = true
@@ -167,6 +171,39 @@ func TestAStackIsCheckedForDrift(t *testing.T) {
 			checking(o)
 			failed(o, time.Hour)
 		}, decide.Decision{Action: decide.Nothing}},
+		{"in flight, and a resync is due, which does not wait for its pod", func(o *decide.Observation) {
+			checking(o)
+			o.ContinueResync, o.Run.Unclaimed, o.Run.StartedAt = true, true, now.Add(-time.Minute)
+		}, stop},
+		{"but lets the pod start", func(o *decide.Observation) {
+			checking(o)
+			o.ContinueResync, o.Run.Unclaimed, o.Run.StartedAt = true, true, now.Add(-20*time.Second)
+		}, decide.Decision{Action: decide.Nothing, After: 40 * time.Second}},
+		{"also if the clock was set back", func(o *decide.Observation) {
+			checking(o)
+			o.ContinueResync, o.Run.Unclaimed, o.Run.StartedAt = true, true, now.Add(time.Hour)
+		}, decide.Decision{Action: decide.Nothing, After: time.Minute}},
+		{"in flight without a pod, and nothing else is due", func(o *decide.Observation) {
+			checking(o)
+			o.Run.Unclaimed, o.Run.StartedAt = true, now.Add(-time.Hour)
+		}, inSyncFor(10 * time.Minute)},
+		{"in flight, and a plan is approved", func(o *decide.Observation) {
+			checking(o)
+			o.Last.Operation, o.Approval = run.Propose, decide.Approval{Required: true, Plan: approvedPlan()}
+		}, stop},
+		{"in flight, and an approved update is due again", func(o *decide.Observation) {
+			checking(o)
+			failed(o, time.Hour)
+			o.Approval = decide.Approval{Required: true, Plan: approvedPlan()}
+		}, decide.Decision{Action: decide.Nothing}},
+		{"in flight, and a plan that undoes drift is approved", func(o *decide.Observation) {
+			checking(o)
+			o.Drift.Correction = decide.Correction{Drift: "sha256:drift", NeedsPlan: true, Plan: approvedPlan()}
+		}, stop},
+		{"in flight, and a plan that undoes drift waits", func(o *decide.Observation) {
+			checking(o)
+			o.Drift.Correction = decide.Correction{Drift: "sha256:drift", NeedsPlan: true, Plan: &decide.Plan{Operation: run.Update, Digest: "sha256:a"}}
+		}, inSyncFor(10 * time.Minute)},
 		{"in flight, and cancelled", func(o *decide.Observation) {
 			checking(o)
 			o.Run.CancelAsked = true

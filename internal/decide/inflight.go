@@ -62,7 +62,8 @@ func progressStep(running *Run) time.Duration {
 }
 
 // podAllowance is how long a run may wait for its pod before an edit of the Stack withdraws
-// it. Most pods start sooner, and two edits in a row should not start two for nothing.
+// it, and a check for drift before it is stopped for anything else. Most pods start sooner, and
+// two edits in a row should not start two for nothing.
 const podAllowance = time.Minute
 
 // inFlight passes a request to cancel on, withdraws a run that waits for its pod in vain,

@@ -42,6 +42,8 @@ type Run struct {
 	// Withdrawable reports whether no pod has started the run, and the Stack was edited or
 	// deleted since the record.
 	Withdrawable bool
+	// Unclaimed reports whether no pod has started the run.
+	Unclaimed bool
 	// InBackground reports whether the run is one in the background, and Outdated whether the
 	// Stack was edited since the record.
 	InBackground, Outdated bool

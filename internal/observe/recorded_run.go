@@ -53,6 +53,7 @@ func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observ
 		CancelAsked:      stackstatus.MustCancel(stack),
 		CancelRecorded:   recorded.Cancel != "",
 		Unconfirmed:      recorded.Emptied && report.Found.Emptied,
+		Unclaimed:        report.Withdrawable,
 		Withdrawable:     report.Withdrawable && !isWanted(stack),
 	}
 	found.InBackground, found.Outdated = kind.InBackground, recorded.Generation != stack.Generation
