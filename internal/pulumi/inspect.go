@@ -37,9 +37,13 @@ func (s *session) inspectFirst(ctx context.Context) (exit, error) {
 // that follows. An update of someone else may still die between the inspection and the
 // operation. The engine warns of the creations that this leaves, which stops the operation
 // (see leftCreates), but not if the operation refreshes first, without the program.
+//
+// A run that is held to a plan does not: the plan was made of the state as it was before, and has
+// what the refresh finds. See refusePending.
 func (s *session) refreshApart(ctx context.Context, refreshes bool) (exit, error) {
 	options := s.run.Options
-	if !refreshes || !s.run.InspectFirst || options.RunProgram || len(options.Targets) > 0 || s.state == nil || len(s.state.resources) == 0 {
+	if !refreshes || !s.run.InspectFirst || s.run.Approved != "" || options.RunProgram || len(options.Targets) > 0 ||
+		s.state == nil || len(s.state.resources) == 0 {
 		return exit{}, nil
 	}
 	last, err := s.refresh(ctx, s.state.contents, nil, false)
@@ -49,6 +53,24 @@ func (s *session) refreshApart(ctx context.Context, refreshes bool) (exit, error
 	s.refreshed = true
 	if err := remove(s.dir.settling()); err != nil {
 		return last, workspaceError{err}
+	}
+	return last, nil
+}
+
+// refusePending reads the state once more, right before an update that is held to a plan and refreshes
+// first: the engine does not warn of creations that another update has left since the inspection.
+func (s *session) refusePending(ctx context.Context) (exit, error) {
+	options := s.run.Options
+	if !s.run.InspectFirst || options.RunProgram || !(options.Refresh || s.alwaysRefreshes) {
+		return exit{}, nil
+	}
+	now, last, err := s.export(ctx)
+	if err != nil || last.code != 0 {
+		s.checking = true
+		return last, err
+	}
+	if s.pending = append(s.pending, now.creates...); len(now.creates) > 0 {
+		return last, errPending
 	}
 	return last, nil
 }

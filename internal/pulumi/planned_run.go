@@ -46,7 +46,8 @@ func (s *session) holdToPlan(ctx context.Context, preview ...string) (goesOn boo
 	}
 	if s.isBindable() && s.made.Unbound == "" {
 		s.held, s.made = s.goals.text, nil // the caller has the plan
-		return true, last, nil
+		last, err = s.refusePending(ctx)
+		return err == nil && last.code == 0, last, err
 	}
 	return s.holdToSteps(ctx, preview)
 }
