@@ -6,6 +6,7 @@ package pulumi
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -121,6 +122,34 @@ func (a *autonames) show(text string) (string, bool) {
 	}
 	shown := a.shown.Replace(text)
 	return shown, shown != text
+}
+
+// showIn replaces them in the texts of a value in JSON. A number stays what it is.
+func (a *autonames) showIn(raw json.RawMessage) (json.RawMessage, bool) {
+	if _, hasAny := a.show(string(raw)); !hasAny {
+		return raw, false
+	}
+	value, _ := decoded(raw)
+	shown := quote(a.shownValue(value))
+	return shown, string(shown) != string(raw)
+}
+
+func (a *autonames) shownValue(value any) any {
+	switch value := value.(type) {
+	case string:
+		return a.shown.Replace(value)
+	case []any:
+		for n := range value {
+			value[n] = a.shownValue(value[n])
+		}
+	case map[string]any:
+		shown := make(map[string]any, len(value))
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			shown[a.shown.Replace(name)] = a.shownValue(value[name])
+		}
+		return shown
+	}
+	return value
 }
 
 // sum replaces the random parts in a text that is hashed.

@@ -136,8 +136,8 @@ func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (s
 		shown.New, ofNew = w.masked(shown.New)
 		shown.Secret, hidden = shown.Secret || ofOld || ofNew, hidden || ofOld || ofNew
 	}
-	if text, isNamed := w.names.show(string(shown.New)); isNamed {
-		shown.New, hidden = json.RawMessage(text), true
+	if text, isNamed := w.names.showIn(shown.New); isNamed {
+		shown.New, hidden = text, true
 	}
 	if w.withoutValues {
 		shown.Old, shown.New = withoutValue(shown.Old), withoutValue(shown.New)
