@@ -17,8 +17,8 @@ const (
 	// minRandom is the least number of random characters that stand for themselves. The bridge to
 	// Terraform providers has 7, Kubernetes and the SDK have 8.
 	minRandom = 7
-	// minRandomOfName is the least number at the end of a name, which stand for the name as a whole:
-	// a pattern of pulumi:autonaming may have fewer.
+	// minRandomOfName is the least number at the end of a name, which stand for the name as a whole,
+	// if a pattern of pulumi:autonaming asks for so few.
 	minRandomOfName = 4
 )
 
@@ -27,6 +27,8 @@ const (
 // same. A random part follows from the seed that the engine gives to the resource and that its
 // plan has, so that nothing that a program chooses can be taken for one.
 type autonames struct {
+	// least is how many random characters at the end of a name stand for the name.
+	least int
 	// byText are the URNs of the resources by what stands for the random part.
 	byText map[string]string
 	// shown and summed replace all of them, nil for none.
@@ -51,7 +53,7 @@ func (a *autonames) learnFrom(urn string, random []string, value any) {
 	switch value := value.(type) {
 	case string:
 		for _, text := range random {
-			if found := randomPart(value, text); found != "" {
+			if found := randomPart(value, text, a.least); found != "" {
 				if a.byText == nil {
 					a.byText = map[string]string{}
 				}
@@ -69,15 +71,16 @@ func (a *autonames) learnFrom(urn string, random []string, value any) {
 	}
 }
 
-// randomPart is what in a text stands for the random characters, "" if it has none of them.
-func randomPart(text, random string) string {
+// randomPart is what in a text stands for the random characters, "" if it has none of them. At the
+// end of a name, the least number of them is enough.
+func randomPart(text, random string, least int) string {
 	for from := 0; ; from++ {
-		at := strings.Index(text[from:], random[:minRandomOfName])
+		at := strings.Index(text[from:], random[:least])
 		if at < 0 {
 			return ""
 		}
 		from += at
-		length := minRandomOfName
+		length := least
 		for length < len(random) && from+length < len(text) && text[from+length] == random[length] {
 			length++
 		}

@@ -4,10 +4,16 @@
 package pulumi
 
 import (
+	"cmp"
+	"encoding/json"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // The texts are what frand 1.4.2 makes of this seed, which the SDK of most providers has.
@@ -27,18 +33,64 @@ func TestTheRandomCharactersOfASeedAreKnown(t *testing.T) {
 
 func TestTheRandomPartOfANameIsFound(t *testing.T) {
 	const random = "1ec836c14f8e3f38"
-	for name, test := range map[string]struct{ text, want string }{
-		"at the end":                     {"bucket-1ec836c1", "1ec836c1"},
-		"as the bridge makes it":         {"bucket-1ec836c", "1ec836c"},
-		"in the middle":                  {"arn:bucket-1ec836c1/x", "1ec836c1"},
-		"few characters of a name":       {"bucket-1ec8", "bucket-1ec8"},
-		"few characters at the begin":    {"1ec8-bucket", ""},
-		"fewer":                          {"bucket-1ec", ""},
-		"others first":                   {"1ec8-1ec836c1", "1ec836c1"},
-		"none":                           {"bucket-abcdef01", ""},
-		"few of what JSON has to escape": {"\"bucket\" 1ec8", ""},
-		"alone":                          {"1ec8", ""},
+	for name, test := range map[string]struct {
+		text, want string
+		least      int
+	}{
+		"at the end":                      {text: "bucket-1ec836c1", want: "1ec836c1"},
+		"as the bridge makes it":          {text: "bucket-1ec836c", want: "1ec836c"},
+		"in the middle":                   {text: "arn:bucket-1ec836c1/x", want: "1ec836c1"},
+		"few by chance":                   {text: "bucket-1ec8", want: ""},
+		"few characters of a name":        {text: "bucket-1ec8", want: "bucket-1ec8", least: 4},
+		"fewer than the pattern asks for": {text: "bucket-1ec8", want: "", least: 5},
+		"few characters at the begin":     {text: "1ec8-bucket", want: "", least: 4},
+		"fewer":                           {text: "bucket-1ec", want: "", least: 4},
+		"others first":                    {text: "1ec8-1ec836c1", want: "1ec836c1", least: 4},
+		"none":                            {text: "bucket-abcdef01", want: ""},
+		"few of what JSON has to escape":  {text: "\"bucket\" 1ec8", want: "", least: 4},
+		"alone":                           {text: "1ec8", want: "", least: 4},
 	} {
-		NewWithT(t).Expect(randomPart(test.text, random)).To(Equal(test.want), name)
+		NewWithT(t).Expect(randomPart(test.text, random, cmp.Or(test.least, minRandom))).To(Equal(test.want), name)
+	}
+}
+
+// Any pattern counts, wherever the config of a stack may come from.
+func TestFewRandomCharactersAreOnlyLookedForIfAPatternAsksForThem(t *testing.T) {
+	t.Parallel()
+	pattern := func(text string) any { return map[string]any{"pattern": text} }
+	raw := json.RawMessage(`{"providers":{"aws":{"pattern":"${name}-${num(5)}"}}}`)
+	for name, test := range map[string]struct {
+		edit  func(project *workspace.Project, settings *workspace.ProjectStack, r *run.Run)
+		least int
+	}{
+		"no config": {edit: func(*workspace.Project, *workspace.ProjectStack, *run.Run) {}, least: 7},
+		"another key": {edit: func(_ *workspace.Project, _ *workspace.ProjectStack, r *run.Run) {
+			r.Config = map[string]json.RawMessage{"autonaming": raw}
+		}, least: 7},
+		"the Stack": {edit: func(_ *workspace.Project, _ *workspace.ProjectStack, r *run.Run) {
+			r.Config = map[string]json.RawMessage{"pulumi:autonaming": raw}
+		}, least: 5},
+		"a secret of the Stack": {edit: func(_ *workspace.Project, _ *workspace.ProjectStack, r *run.Run) {
+			r.Secrets = map[string]string{"pulumi:autonaming": string(raw)}
+		}, least: 5},
+		"the Program": {edit: func(_ *workspace.Project, _ *workspace.ProjectStack, r *run.Run) {
+			r.Program.Config = map[string]any{"pulumi:autonaming": pattern("${name}-${alphanum(4)}")}
+		}, least: 4},
+		"the project file": {edit: func(p *workspace.Project, _ *workspace.ProjectStack, _ *run.Run) {
+			p.Config = map[string]workspace.ProjectConfigType{"pulumi:autonaming": {Value: pattern("${name}-${hex(4)}")}}
+		}, least: 4},
+		"the settings of the stack": {edit: func(_ *workspace.Project, s *workspace.ProjectStack, _ *run.Run) {
+			s.Config[config.MustMakeKey("pulumi", "autonaming")] = config.NewObjectValue(string(raw))
+		}, least: 5},
+		"more than the default": {edit: func(p *workspace.Project, _ *workspace.ProjectStack, _ *run.Run) {
+			p.Config = map[string]workspace.ProjectConfigType{"pulumi:autonaming": {Value: pattern("${name}-${hex(10)}")}}
+		}, least: 7},
+		"too few to recognize": {edit: func(p *workspace.Project, _ *workspace.ProjectStack, _ *run.Run) {
+			p.Config = map[string]workspace.ProjectConfigType{"pulumi:autonaming": {Value: pattern("${name}-${hex(2)}")}}
+		}, least: 7},
+	} {
+		project, settings, r := &workspace.Project{Name: "demo"}, &workspace.ProjectStack{Config: config.Map{}}, run.Run{}
+		test.edit(project, settings, &r)
+		NewWithT(t).Expect(leastRandom(autonaming(project, settings, r))).To(Equal(test.least), name)
 	}
 }

@@ -44,9 +44,10 @@ type goalsReader struct {
 var errNotPlan = errors.New("the plan that Pulumi has saved cannot be read")
 
 // readGoals keeps only hashes and the secrets, to be masked: a plan has the properties of
-// all resources that change.
-func readGoals(from io.Reader, read valueReader) (*goals, error) {
-	found := &goals{}
+// all resources that change. Names that providers make up have the least number of random
+// characters.
+func readGoals(from io.Reader, read valueReader, least int) (*goals, error) {
+	found := &goals{names: autonames{least: least}}
 	return found, found.readFrom(from, goalsReader{read: read})
 }
 

@@ -43,7 +43,7 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 	var text planText
 	values := s.valueReader()
 	reader := crash.Go(func() {
-		read, readErr = readGoals(io.TeeReader(from, &text), values)
+		read, readErr = readGoals(io.TeeReader(from, &text), values, s.leastRandom)
 		_, _ = io.Copy(&text, from) // the CLI must not wait for ever
 	})
 	last, err := s.withEvents(ctx, append(preview, "--save-plan="+pipe, "--show-secrets")...)

@@ -35,6 +35,8 @@ type stackSettings struct {
 	// foreignSecrets is set if the program has secrets that only the CLI can decrypt, or
 	// environments of Pulumi ESC.
 	foreignSecrets bool
+	// leastRandom is how many random characters a name that a provider makes up ends in at least.
+	leastRandom int
 }
 
 // writeStackFile adds the run's config, secrets provider and environments to the
@@ -53,7 +55,10 @@ func writeStackFile(
 			return stackSettings{}, err
 		}
 	}
-	left := stackSettings{provider: settings.SecretsProvider, foreignSecrets: hasForeignSecrets(settings, r)}
+	left := stackSettings{
+		provider: settings.SecretsProvider, foreignSecrets: hasForeignSecrets(settings, r),
+		leastRandom: leastRandom(autonaming(place.project, settings, r)),
+	}
 	if len(r.Config)+len(r.Secrets)+len(r.Environments) == 0 && r.SecretsProvider == "" {
 		return left, nil
 	}
