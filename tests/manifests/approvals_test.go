@@ -59,9 +59,11 @@ func testApprovals(t *testing.T, server *api) {
 		notTheName = "the annotation pulumi.com/approved-by must be "
 		notInSpec  = "may not set spec.approval.approved of Stacks in namespace "
 		notLower   = "may not lower spec.approval.require from "
+		notCorrect = "may not change spec.drift.mode from Propose to Correct"
 		notElse    = "and change nothing else of it"
 	)
 	approvedInSpec := "{spec: {approval: {approved: '" + digestA + "'}}}"
+	proposesDrift := []edit{{editor, "{spec: {drift: {interval: 1h, mode: Propose}}}"}}
 	for name, test := range map[string]struct {
 		before  []edit
 		edit    edit
@@ -103,15 +105,24 @@ func testApprovals(t *testing.T, server *api) {
 			edit: edit{controller, "{metadata: {finalizers: [finalizer.stack.pulumi.com]}}"}},
 		"an editor edits beside an approval": {before: []edit{{approver, approve(digestA, approver)}}, edit: edit{editor, "{spec: {interval: 1h}}"}},
 
-		"an approver approves in the spec":         {edit: edit{approver, approvedInSpec}},
-		"a commit approves in the spec":            {edit: edit{flux, approvedInSpec}},
-		"an editor does not approve in the spec":   {edit: edit{editor, approvedInSpec}, refusal: editor + " " + notInSpec},
-		"an editor withdraws an approval":          {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {approval: {approved: }}}"}},
-		"an editor edits beside a commit":          {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {interval: 1h}}"}},
-		"an editor asks for more approvals":        {edit: edit{editor, "{spec: {approval: {require: Always}}}"}},
-		"an editor does not ask for fewer":         {edit: edit{editor, "{spec: {approval: {require: Never}}}"}, refusal: editor + " " + notLower + "Destructive"},
-		"an editor does not remove the approval":   {edit: edit{editor, "{spec: {approval: }}"}, refusal: editor + " " + notLower + "Destructive"},
-		"a commit asks for fewer":                  {edit: edit{flux, "{spec: {approval: {require: Never}}}"}},
+		"an approver approves in the spec":       {edit: edit{approver, approvedInSpec}},
+		"a commit approves in the spec":          {edit: edit{flux, approvedInSpec}},
+		"an editor does not approve in the spec": {edit: edit{editor, approvedInSpec}, refusal: editor + " " + notInSpec},
+		"an editor withdraws an approval":        {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {approval: {approved: }}}"}},
+		"an editor edits beside a commit":        {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {interval: 1h}}"}},
+		"an editor asks for more approvals":      {edit: edit{editor, "{spec: {approval: {require: Always}}}"}},
+		"an editor does not ask for fewer":       {edit: edit{editor, "{spec: {approval: {require: Never}}}"}, refusal: editor + " " + notLower + "Destructive"},
+		"an editor does not remove the approval": {edit: edit{editor, "{spec: {approval: }}"}, refusal: editor + " " + notLower + "Destructive"},
+		"a commit asks for fewer":                {edit: edit{flux, "{spec: {approval: {require: Never}}}"}},
+		"an editor does not have drift corrected that is proposed": {before: proposesDrift,
+			edit: edit{editor, "{spec: {drift: {mode: Correct}}}"}, refusal: editor + " " + notCorrect},
+		"an editor has drift only reported":         {before: proposesDrift, edit: edit{editor, "{spec: {drift: {mode: Report}}}"}},
+		"an editor has nothing checked":             {before: proposesDrift, edit: edit{editor, "{spec: {drift: }}"}},
+		"an editor has drift checked more often":    {before: proposesDrift, edit: edit{editor, "{spec: {drift: {interval: 5m}}}"}},
+		"an approver who may edit has it corrected": {before: proposesDrift, edit: edit{both, "{spec: {drift: {mode: Correct}}}"}},
+		"a commit has it corrected":                 {before: proposesDrift, edit: edit{flux, "{spec: {drift: {mode: Correct}}}"}},
+		"an editor has it corrected with approvals of everything": {before: proposesDrift,
+			edit: edit{editor, "{spec: {approval: {require: Always}, drift: {mode: Correct}}}"}},
 		"an approver edits nothing else":           {edit: edit{approver, "{spec: {interval: 1h}}"}, refusal: approver + " may approve"},
 		"an approver suspends nothing":             {edit: edit{approver, "{spec: {suspend: true}}"}, refusal: notElse},
 		"an approver asks for no fewer approvals":  {edit: edit{approver, "{spec: {approval: {require: Never}}}"}, refusal: notElse},
