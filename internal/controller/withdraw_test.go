@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -39,6 +40,26 @@ func TestAnEditEndsARunThatNoPodHasStarted(t *testing.T) {
 	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(ContainSubstring("generation 2 is next"))
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveValue(And(HaveField("Generation", BeEquivalentTo(2)), Not(HaveField("ID", id)))))
+}
+
+func TestARunThatNoPodHasStartedIsWithdrawnAtOnceWhenItsPlanIsRejected(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	jobs := &testJobs{}
+	w.runner.withdrawable = func(string) bool { return len(jobs.withdrawn) == 0 }
+	w.mustReconcile()
+	w.endWith(run.Succeeded, planOf(plan.OpCreate, "a"))
+	w.Jobs = jobs
+	digest := w.stack().Status.Plan.Digest
+	w.annotate(v1.ApproveAnnotation, digest)
+	w.mustReconcile()
+	id := w.stack().Status.Run.ID
+	w.mustReconcile()
+	g.Expect(jobs.withdrawn).To(BeEmpty(), "it is approved")
+
+	w.annotate(v1.RejectAnnotation, digest)
+	w.mustReconcile()
+	g.Expect(jobs.withdrawn).To(ConsistOf(id))
 }
 
 func TestAPreviewThatNoPodHasStartedIsWithdrawnOnceNobodyAsksForIt(t *testing.T) {

@@ -64,6 +64,7 @@ func progressStep(running *Run) time.Duration {
 // podAllowance is how long a run may wait for its pod before an edit of the Stack withdraws
 // it, and a check for drift before it is stopped for anything else. Most pods start sooner, and
 // two edits in a row should not start two for nothing.
+// A plan that is not approved any more is not applied meanwhile.
 const podAllowance = time.Minute
 
 // inFlight passes a request to cancel on, withdraws a run that waits for its pod in vain,
@@ -74,7 +75,7 @@ func inFlight(o Observation) Decision {
 	switch {
 	case o.Run.CancelAsked:
 		return Decision{Action: Cancel}
-	case o.Run.Withdrawable && took >= podAllowance:
+	case o.Run.Withdrawable && (o.Run.Unapproved || took >= podAllowance):
 		return Decision{Action: Withdraw, After: progressEvery}
 	}
 	d := progressOf(o, took)

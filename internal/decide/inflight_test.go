@@ -153,6 +153,16 @@ func TestNextOfARunInFlight(t *testing.T) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), Withdrawable: true, ProgressReported: true}
 			},
 			decide.Decision{Action: decide.Nothing, After: 50 * time.Second}},
+		{"unless the plan that it applies is not approved any more",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-10 * time.Second), Withdrawable: true, Unapproved: true}
+			},
+			decide.Decision{Action: decide.Withdraw, After: time.Minute}},
+		{"which ends no run that a pod has started",
+			func(o *decide.Observation) {
+				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Unapproved: true}
+			},
+			decide.Decision{Action: decide.ReportProgress, After: time.Minute}},
 		{"and is cancelled where someone asks for that",
 			func(o *decide.Observation) {
 				o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Hour), Withdrawable: true, CancelAsked: true}

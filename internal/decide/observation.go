@@ -44,6 +44,8 @@ type Run struct {
 	Withdrawable bool
 	// Unclaimed reports whether no pod has started the run.
 	Unclaimed bool
+	// Unapproved reports whether the plan that the run is held to is not approved any more.
+	Unapproved bool
 	// InBackground reports whether the run is one in the background, and Outdated whether the
 	// Stack was edited since the record.
 	InBackground, Outdated bool

@@ -55,6 +55,7 @@ func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observ
 		Unconfirmed:      recorded.Emptied && report.Found.Emptied,
 		Unclaimed:        report.Withdrawable,
 		Withdrawable:     report.Withdrawable && !isWanted(stack),
+		Unapproved:       !stackstatus.IsStillApproved(stack, recorded),
 	}
 	found.InBackground, found.Outdated = kind.InBackground, recorded.Generation != stack.Generation
 	seen.Run = &found
