@@ -44,7 +44,7 @@ func (r *StackReconciler) take(ctx context.Context, stack *v1.Stack, seen *obser
 	case decide.MarkHeldElsewhere:
 		return r.awaitHolder(ctx, stack)
 	case decide.Start:
-		return r.start(ctx, stack, seen, launch{kind: kindOf(decision), approved: decision.Approved, drift: decision.Drift})
+		return r.start(ctx, stack, seen, launchOf(decision))
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.Result)
 	case decide.DropRecord:

@@ -34,6 +34,10 @@ func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error
 	if problem == nil {
 		problem = r.checkAccount(ctx, stack, seen, run.CheckDrift)
 	}
+	check := launch{kind: run.KindOf(run.CheckDrift), checkRequest: stackstatus.CheckRequest(stack)}
+	if problem == nil {
+		problem = r.checkPlanKey(ctx, stack, check)
+	}
 	if problem != nil {
 		r.Runner.Background().Release(stack.Namespace, stack.Name)
 		why := fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
@@ -44,7 +48,7 @@ func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error
 		r.announceDrift(ctx, before, stack, nil)
 		return nil
 	}
-	return r.start(ctx, stack, seen, launch{kind: run.KindOf(run.CheckDrift), checkRequest: stackstatus.CheckRequest(stack)})
+	return r.start(ctx, stack, seen, check)
 }
 
 // dropDrift drops what is known of drift that nobody looks for any more.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
@@ -32,6 +34,24 @@ const (
 	planKeySize = 32
 )
 
+var errNoPlanKey = errors.New("no key of plans")
+
+// checkPlanKey returns why the run that was decided on cannot have its key until a person acts,
+// before anything of it begins.
+func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, which launch) *decide.Problem {
+	if !which.needsPlanKey() {
+		return nil
+	}
+	_, err := r.planKey(ctx, stack)
+	switch {
+	case errors.Is(err, errNoPlanKey):
+		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
+	case apierror.IsRefused(err):
+		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error() + ": let the controller get and create this Secret"}
+	}
+	return nil // start returns any other error, which passes by itself
+}
+
 // planKey returns the key of the digests in the plans of the Stack. It is derived from a random
 // one in a Secret of the controller, which all its replicas and shards share and which is read
 // each time: after a restart, the same change is the same plan. Without that Secret there is
@@ -45,7 +65,7 @@ func (r *StackReconciler) planKey(ctx context.Context, stack *v1.Stack) (string,
 	}
 	key := secret.Data[planKeyData]
 	if len(key) < planKeySize {
-		return "", fmt.Errorf("the Secret %s has no key of %d bytes in %q: delete it, and the controller creates another", name, planKeySize, planKeyData)
+		return "", fmt.Errorf("%w: the Secret %s has none of %d bytes in %q: delete it, and the controller creates another", errNoPlanKey, name, planKeySize, planKeyData)
 	}
 	return inputs.PlanKey(key, stack.Namespace, stack.Spec.Stack), nil
 }

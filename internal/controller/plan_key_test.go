@@ -7,6 +7,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,11 +80,40 @@ func TestAKeyOfPlansThatIsNoneIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	w := approvalWorld(t, v1.ApprovalAlways)
 	w.Namespace = "flux-system"
-	g.Expect(w.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pulumi-controller-plan-key"}})).To(Succeed())
-	_, err := w.reconcile()
-	g.Expect(err).To(MatchError(ContainSubstring(`the Secret flux-system/pulumi-controller-plan-key has no key of 32 bytes in "key": delete it`)))
+	short := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "pulumi-controller-plan-key"}}
+	g.Expect(w.Create(t.Context(), short)).To(Succeed())
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.InputsFailedReason))
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(Equal(
+		`no key of plans: the Secret flux-system/pulumi-controller-plan-key has none of 32 bytes in "key": delete it, and the controller creates another`))
+	g.Expect(w.events.lines).To(ConsistOf(HavePrefix("Warning InputsFailed no key of plans")))
 	g.Expect(w.runner.started).To(BeZero())
-	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(stack.Status.Run).To(BeNil())
+	g.Expect(stack.Finalizers).To(BeEmpty())
+	g.Expect(w.runner.slots).To(BeZero())
+
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Preview).To(HaveValue(HaveField("Message", ContainSubstring("no key of plans"))))
+
+	g.Expect(w.Delete(t.Context(), short)).To(Succeed())
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1), "and it runs with a key")
+}
+
+func TestAKeyOfPlansThatMayNotBeReadIsInTheStatus(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	w.Namespace = "flux-system"
+	secrets := schema.GroupResource{Resource: "secrets"}
+	w.APIReader = forbidding{w.Client, func(o client.Object) (schema.GroupResource, bool) { _, is := o.(*corev1.Secret); return secrets, is }}
+	w.mustReconcile()
+	stack := w.stack()
+	g.Expect(conditions.GetReason(stack, meta.ReadyCondition)).To(Equal(v1.InputsFailedReason))
+	g.Expect(conditions.GetMessage(stack, meta.ReadyCondition)).To(And(
+		HavePrefix("failed to get the key of plans in Secret flux-system/pulumi-controller-plan-key: "), HaveSuffix(": let the controller get and create this Secret")))
+	g.Expect(stack.Finalizers).To(BeEmpty())
 	g.Expect(w.runner.slots).To(BeZero())
 }
 

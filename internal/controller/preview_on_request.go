@@ -23,16 +23,20 @@ func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack,
 	if err != nil {
 		return err
 	}
-	refused := previewRefused(seen)
+	refused, preview := previewRefused(seen), launch{kind: run.PreviewOnRequest(), request: request}
 	if refused == "" {
-		if problem := r.checkRun(stack, seen, run.Preview); problem != nil {
+		problem := r.checkRun(stack, seen, run.Preview)
+		if problem == nil {
+			problem = r.checkPlanKey(ctx, stack, preview)
+		}
+		if problem != nil {
 			refused = fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
 		}
 	}
 	if refused != "" {
 		return r.patchStatus(ctx, stack, func() { stackstatus.RefusePreview(stack, request, refused, r.Now()) })
 	}
-	return r.start(ctx, stack, seen, launch{kind: run.PreviewOnRequest(), request: request})
+	return r.start(ctx, stack, seen, preview)
 }
 
 // previewRefused returns why there can be no preview now.

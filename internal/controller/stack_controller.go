@@ -175,6 +175,9 @@ func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *obs
 		problem = r.checkAccount(ctx, stack, seen, decision.Operation)
 	}
 	if problem == nil {
+		problem = r.checkPlanKey(ctx, stack, launchOf(decision))
+	}
+	if problem == nil {
 		return decision
 	}
 	seen.Problem, seen.Recoverable = problem, false

@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -34,6 +35,11 @@ type launch struct {
 	drift string
 	// checkRequest is the one that a check for drift is for, "" if there is none.
 	checkRequest string
+}
+
+// launchOf returns the run that was decided on.
+func launchOf(decision decide.Decision) launch {
+	return launch{kind: kindOf(decision), approved: decision.Approved, drift: decision.Drift}
 }
 
 // needsPlanKey reports whether the run reports values of resources, whose digests have a key.
@@ -59,18 +65,19 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			r.giveBack(stack, which.kind, err)
 		}
 	}()
+	planKey := ""
+	if which.needsPlanKey() {
+		if planKey, err = r.planKey(ctx, stack); err != nil {
+			return err
+		}
+	}
 	if which.kind.NeedsFinalizer {
 		if err := r.addFinalizer(ctx, stack); err != nil {
 			return err
 		}
 	}
 	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
-	todo.Approved = which.approved
-	if which.needsPlanKey() {
-		if todo.PlanKey, err = r.planKey(ctx, stack); err != nil {
-			return err
-		}
-	}
+	todo.Approved, todo.PlanKey = which.approved, planKey
 	if which.drift != "" {
 		todo.Options = correctionOptions(stack, todo.Options)
 	}
