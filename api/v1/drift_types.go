@@ -150,6 +150,12 @@ type DriftStatus struct {
 	// +optional
 	TargetDependents bool `json:"targetDependents,omitempty"`
 
+	// SpecDigest is the digest of spec.drift.ignore, spec.targets and
+	// spec.targetDependents as the last check had them. With others, another
+	// check comes before a correction.
+	// +optional
+	SpecDigest string `json:"specDigest,omitempty"`
+
 	// AttemptedDigest is the digest of the drift that a correction was last
 	// proposed or started for. None follows for the same drift before a check
 	// finds other drift or none, an update of other inputs succeeds, or a

@@ -347,3 +347,37 @@ func TestACorrectionThatFailsLeadsToNoOtherUpdate(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(And(HaveField("Drift", some.Found.Digest()), HaveField("Approved", made.Digest())))
 }
+
+func TestDriftIsCorrectedByTheCurrentSpec(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t, func(s *v1.Stack) { s.Spec.Drift.Mode, s.Spec.Suspend = v1.DriftCorrect, true })
+	w.passTime(66 * time.Minute)
+	w.mustReconcile()
+	some := drifted(`"two"`)
+	w.endCheck(run.Succeeded, "", &some)
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil(), "it is suspended")
+
+	w.edit(func(s *v1.Stack) {
+		s.Generation++
+		s.Spec.Suspend, s.Spec.Drift.Ignore = false, []v1.IgnoredDrift{{Type: "lab:index:Thing"}}
+	})
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.CheckDrift), "what has drifted may be ignored by now")
+	w.endCheck(run.Succeeded, "", &run.Drift{Ignored: 1})
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil())
+
+	w.passTime(66 * time.Minute)
+	w.mustReconcile()
+	w.edit(func(s *v1.Stack) { // while it is checked
+		s.Generation++
+		s.Spec.Drift.Ignore = nil
+	})
+	w.endCheck(run.Succeeded, "", &some)
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.CheckDrift), "the check went by the spec before")
+	w.endCheck(run.Succeeded, "", &some)
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Drift", some.Found.Digest()))
+}

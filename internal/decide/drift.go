@@ -18,7 +18,7 @@ type Drift struct {
 	// Found reports whether a run has found the stack, so that there is something to check.
 	Found bool
 	// Requested reports whether a check is asked for, and Pending whether an update may have
-	// undone the drift.
+	// undone the drift, or an edit has changed what of it is to be corrected.
 	Requested, Pending bool
 	// NextAt is when the next check is due on schedule, zero if there is none.
 	NextAt time.Time
@@ -164,7 +164,7 @@ func foundDrift(o Observation) string {
 	case d.Requested:
 		return "one is requested"
 	case d.Pending:
-		return "due, as an update may have undone the drift"
+		return "due, as an update or an edit may have changed what has drifted"
 	}
 	text := "due at " + stamp(at)
 	if d.Failures > 0 {

@@ -240,7 +240,7 @@ func TestTheCheckForDriftIsExplained(t *testing.T) {
 			o.Drift.Failures = 2
 		}, "due at " + now.Add(-58*time.Minute).UTC().Format(time.RFC3339) + ", after 2 that failed"},
 		"requested": {func(o *decide.Observation) { o.Drift = decide.Drift{Found: true, Requested: true} }, "one is requested"},
-		"pending":   {func(o *decide.Observation) { o.Drift = decide.Drift{Found: true, Pending: true} }, "due, as an update may have undone the drift"},
+		"pending":   {func(o *decide.Observation) { o.Drift = decide.Drift{Found: true, Pending: true} }, "due, as an update or an edit may have changed what has drifted"},
 		"in flight": {checking, "in flight"},
 		"not found": {func(o *decide.Observation) {
 			checked(o, 0)

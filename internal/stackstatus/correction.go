@@ -36,16 +36,26 @@ func driftMode(stack *v1.Stack) v1.DriftMode {
 
 // observeCorrection returns what is to follow from the drift that is known.
 func observeCorrection(stack *v1.Stack, known v1.DriftStatus) decide.Correction {
-	mode := driftMode(stack)
-	due := known.Result == v1.DriftDetectedReason && known.AttemptedDigest != known.Digest && len(known.Targets) > 0 && !known.CheckPending
-	if mode == v1.DriftReport || !due {
+	if !isCorrectable(stack, known) || known.SpecDigest != driftSpecDigest(stack) {
 		return decide.Correction{}
 	}
-	c := decide.Correction{Drift: known.Digest, NeedsPlan: mode == v1.DriftPropose || requirement(stack) != v1.ApprovalNever}
+	c := decide.Correction{Drift: known.Digest, NeedsPlan: driftMode(stack) == v1.DriftPropose || requirement(stack) != v1.ApprovalNever}
 	if p := openPlan(stack); p != nil && p.Drift == known.Digest {
 		c.Plan = observePlan(stack, p)
 	}
 	return c
+}
+
+// isCorrectable reports whether the drift is to be corrected, and was not yet.
+func isCorrectable(stack *v1.Stack, known v1.DriftStatus) bool {
+	return driftMode(stack) != v1.DriftReport && known.Result == v1.DriftDetectedReason && known.AttemptedDigest != known.Digest &&
+		len(known.Targets) > 0 && !known.CheckPending
+}
+
+// isOutdated reports whether the drift is to be corrected, and was found with other ignore rules
+// or targets than those of the spec. A check has to say first what is drift by now.
+func isOutdated(stack *v1.Stack, known v1.DriftStatus) bool {
+	return isCorrectable(stack, known) && known.SpecDigest != driftSpecDigest(stack)
 }
 
 // planCorrection records what is to be corrected of the drift that a check has found.
@@ -59,6 +69,7 @@ func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus
 	for _, step := range found.Found.Steps {
 		urns = append(urns, step.URN)
 	}
+	known.SpecDigest = checkedSpecDigest(stack, record)
 	known.Targets, known.TargetDependents = drift.Targets(urns, stack.Spec.Targets), found.Recreates()
 	tried := before.AttemptedDigest == known.Digest || before.CheckPending
 	switch {

@@ -35,7 +35,7 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 	seen := decide.Drift{
 		Found:     KnownProject(stack).Name != "" && !MustExist(stack),
 		Requested: IsOpenRequest(stack, v1.CheckDriftAnnotation, known.LastHandledCheck),
-		Pending:   known.CheckPending, Failures: known.Failures,
+		Pending:   known.CheckPending || isOutdated(stack, known), Failures: known.Failures,
 	}
 	_, asked := stack.Annotations[v1.CheckDriftAnnotation]
 	if stack.Spec.Drift == nil {
