@@ -178,7 +178,8 @@ type DriftStatus struct {
 	ConfigMap string `json:"configMap,omitempty"`
 
 	// ContentDigest is the digest of the content of the ConfigMap, as
-	// sha256:<checksum>.
+	// sha256:<checksum>. It is empty if the details could not be written, so
+	// that the ConfigMap has those of an earlier check.
 	// +optional
 	ContentDigest string `json:"contentDigest,omitempty"`
 }

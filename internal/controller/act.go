@@ -172,7 +172,6 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if stackstatus.IsProposal(&record, result) || (before.Status.Plan != nil && stack.Status.Plan == nil) {
 		r.dropPlans(ctx, stack)
 	}
-	r.dropDriftDetails(ctx, before, stack)
 	r.Runs.Ended(record.Operation, result)
 	r.announceEnd(ctx, before, stack, &record, written)
 	if err := r.Runner.Forget(run.Ref{ID: record.ID, Namespace: stack.Namespace, Name: stack.Name}); err != nil {

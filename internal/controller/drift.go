@@ -53,12 +53,8 @@ func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error
 
 // dropDrift drops what is known of drift that nobody looks for any more.
 func (r *StackReconciler) dropDrift(ctx context.Context, stack *v1.Stack) error {
-	before := stack.DeepCopy()
-	if err := r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack) }); err != nil {
-		return err
-	}
-	r.dropDriftDetails(ctx, before, stack)
-	return nil
+	left := r.dropDriftDetails(ctx, stack)
+	return r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack, left) })
 }
 
 // slotsFor returns the slots of a kind of run.

@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
@@ -64,6 +67,42 @@ pulumi_drift_checks_total{result="DriftCheckFailed"} 2
 pulumi_drift_checks_total{result="DriftDetected"} 4
 pulumi_drift_checks_total{result="NoDrift"} 2
 `), "pulumi_drift_checks_total")).To(Succeed())
+}
+
+func TestWhatIsKeptOfDriftIsDeletedHoweverOftenThatFails(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t)
+	some, other := drifted(`"two"`), drifted(`"three"`)
+	w.checkNow("a", run.Succeeded, "", &some)
+	kept, err := w.keptDrift()
+	g.Expect(err).NotTo(HaveOccurred())
+
+	api, broken := w.Client, errors.New("the API server does not answer")
+	w.Client = interceptor.NewClient(api.(client.WithWatch), interceptor.Funcs{
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			if _, is := o.(*corev1.ConfigMap); is {
+				return broken
+			}
+			return c.Update(ctx, o, opts...)
+		},
+		Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return broken },
+	})
+	w.checkNow("b", run.Succeeded, "", &other)
+	g.Expect(w.stack().Status.Drift).To(And(HaveField("ConfigMap", kept.Name), HaveField("ContentDigest", ""), HaveField("Digest", other.Found.Digest())))
+	w.checkNow("c", run.Succeeded, "", &run.Drift{})
+	g.Expect(w.stack().Status.Drift).To(And(HaveField("ConfigMap", kept.Name), HaveField("Result", v1.NoDriftReason)))
+	w.edit(func(s *v1.Stack) {
+		s.Spec.Drift = nil
+		delete(s.Annotations, v1.CheckDriftAnnotation)
+	})
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Drift).To(Equal(&v1.DriftStatus{ConfigMap: kept.Name}))
+
+	w.Client = api
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Drift).To(BeNil())
+	_, err = w.keptDrift()
+	g.Expect(err).To(Satisfy(apierrors.IsNotFound))
 }
 
 func TestWhatIsKeptOfDriftGoesWithTheFieldThatAsksForIt(t *testing.T) {

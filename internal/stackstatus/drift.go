@@ -56,10 +56,14 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 	return seen
 }
 
-// DropDrift drops what is known of drift that nobody looks for any more.
-func DropDrift(stack *v1.Stack) {
+// DropDrift drops what is known of drift that nobody looks for any more. Details that could not
+// be deleted stay named, and are deleted later.
+func DropDrift(stack *v1.Stack, left DriftDetails) {
 	dropDriftPlan(stack, "")
 	stack.Status.Drift = nil
+	if left.ConfigMap != "" {
+		stack.Status.Drift = &v1.DriftStatus{ConfigMap: left.ConfigMap}
+	}
 	deleteCondition(stack, v1.DriftedCondition)
 }
 

@@ -10,6 +10,7 @@ import (
 
 // DriftDetails is where the whole of what a check for drift has found is.
 type DriftDetails struct {
+	// ContentDigest is empty if the ConfigMap is left over from an earlier check.
 	ConfigMap, ContentDigest string
 }
 
@@ -21,8 +22,8 @@ func recordDriftDetails(stack *v1.Stack, result *run.Result, details DriftDetail
 	}
 }
 
-// IsDriftGone reports whether drift whose details were written is gone, or no longer looked for.
-func IsDriftGone(before, stack *v1.Stack) bool {
-	was, now := before.Status.Drift, stack.Status.Drift
-	return was != nil && was.ConfigMap != "" && (now == nil || now.Digest == "")
+// OutdatedDriftDetails returns where the details of an earlier check are, which are no longer
+// what has drifted.
+func OutdatedDriftDetails(stack *v1.Stack) DriftDetails {
+	return DriftDetails{ConfigMap: driftStatus(stack).ConfigMap}
 }

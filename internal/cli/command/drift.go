@@ -64,7 +64,7 @@ func (s *session) drift(ctx context.Context, api client.Reader, stack *v1.Stack,
 // showDrift shows the details of the drift.
 func (s *session) showDrift(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
 	of := stack.Status.Drift
-	if of.ConfigMap == "" {
+	if of.ConfigMap == "" || of.ContentDigest == "" {
 		return fmt.Errorf("the details of the drift were not written: run %s", checkOf(stack))
 	}
 	data, err := ownedData(ctx, api, stack, of.ConfigMap, inventory.PlanKey, of.ContentDigest)

@@ -59,7 +59,7 @@ func TestDrift(t *testing.T) {
 	w.golden("drift_changed", "drift stack network")
 	NewWithT(t).Expect(w.api.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "network-drift"}})).To(Succeed())
 	w.golden("drift_gone", "drift stack network")
-	w.status(func(s *v1.StackStatus) { s.Drift.ConfigMap = "" })
+	w.status(func(s *v1.StackStatus) { s.Drift.ContentDigest = "" })
 	w.golden("drift_unwritten", "drift stack network")
 }
 
