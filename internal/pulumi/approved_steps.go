@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -59,6 +60,25 @@ func changesResource(event *stepEvent) bool {
 	}
 	return isCustom(event)
 }
+
+// refusal is why a run that is watched has to be stopped, nil if it has not: a step that is not approved,
+// or an event that could not be read, as it may be such a step.
+func (e *events) refusal() error {
+	switch {
+	case e.approved == nil:
+		return nil
+	case e.notApproved != "":
+		return errNotApproved(e.notApproved)
+	case e.missed:
+		return errNotWatched
+	}
+	return nil
+}
+
+// errNotWatched is why a run has failed whose steps are not all known. It may have done everything before
+// that was noticed.
+var errNotWatched = errors.New("the events of Pulumi could not be read, so it is not known whether the run has only done what is in the approved plan: " +
+	"see the log for errors of reading them, and whether the disk of the run was full. What is left to do is proposed again")
 
 // errNotApproved is why the run was stopped at a step that is not approved.
 func errNotApproved(step string) error {

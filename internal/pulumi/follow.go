@@ -45,7 +45,7 @@ type follower struct {
 	previewsFirst bool
 	onUpdate      func()
 	// stopCreating, if set, is called once the engine has warned of creations in flight, and
-	// stopOther once it has started a step that is not approved.
+	// stopOther once it has, or may have, started a step that is not approved.
 	stopCreating, stopOther func()
 
 	file    *os.File
@@ -76,7 +76,8 @@ func (f *follower) poll() {
 		return
 	}
 	if err := f.readNew(); err != nil {
-		// The outcome does not depend on the events, so the run continues.
+		// The outcome does not depend on the events, so the run continues, unless it is watched for
+		// steps that are not approved.
 		f.failed, f.events.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
 	}
@@ -96,7 +97,7 @@ func (f *follower) poll() {
 		f.stopCreating()
 		f.stopCreating = nil
 	}
-	if f.stopOther != nil && f.events.notApproved != "" {
+	if f.stopOther != nil && f.events.refusal() != nil {
 		f.stopOther()
 		f.stopOther = nil
 	}

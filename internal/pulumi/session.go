@@ -141,8 +141,8 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 	case err != nil:
 	case len(s.events.leftCreates) > 0:
 		err = errPending
-	case s.events.notApproved != "":
-		err = errNotApproved(s.events.notApproved)
+	default:
+		err = s.events.refusal()
 	}
 	return last, err
 }
@@ -194,7 +194,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	}
 	if s.changing && s.approved != nil {
 		s.events.approved = s.approved
-		c.events.stopOther = func() { s.stop(errNotApproved(s.events.notApproved)) }
+		c.events.stopOther = func() { s.stop(s.events.refusal()) }
 	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped
