@@ -27,8 +27,10 @@ type goals struct {
 	secrets mask.StateSecrets
 	// binding is what an update cannot be held to.
 	binding binding
-	// text is the whole plan, empty if it is too large to keep.
-	text string
+	// tooLarge is set if the plan is too large to keep, and text is the whole plan if the run may be
+	// held to it.
+	tooLarge bool
+	text     string
 }
 
 // goalsReader reads a plan of Pulumi in JSON, with its secrets in plain text.
@@ -53,11 +55,11 @@ func readGoals(from io.Reader, read valueReader, least int) (*goals, error) {
 
 // readAgain has the hashes not depend on the names that providers make up: any resource may
 // have the name of another one that comes later in the plan.
-func (found *goals) readAgain(read valueReader) error {
-	if !found.names.settle() || found.text == "" {
+func (found *goals) readAgain(text string, read valueReader) error {
+	if !found.names.settle() || text == "" {
 		return nil
 	}
-	return found.readFrom(strings.NewReader(found.text), goalsReader{read: read, names: &found.names})
+	return found.readFrom(strings.NewReader(text), goalsReader{read: read, names: &found.names})
 }
 
 func (found *goals) readFrom(from io.Reader, r goalsReader) error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -42,9 +43,9 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 	var readErr error
 	var text planText
 	values := s.valueReader()
-	reader := crash.Go(func() {
+	reader := readToEnd(from, func() {
 		read, readErr = readGoals(io.TeeReader(from, &text), values, s.leastRandom)
-		_, _ = io.Copy(&text, from) // the CLI must not wait for ever
+		_, _ = io.Copy(&text, from) // what follows the JSON belongs to the plan
 	})
 	last, err := s.withEvents(ctx, append(preview, "--save-plan="+pipe, "--show-secrets")...)
 	_ = writer.Close() // the reader gets to the end, as the CLI is gone
@@ -53,8 +54,11 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 		return last, err
 	}
 	if readErr == nil {
-		read.text = text.whole()
-		readErr = read.readAgain(values)
+		read.tooLarge = text.tooLarge
+		readErr = read.readAgain(text.String(), values)
+	}
+	if readErr == nil && s.planning && s.run.Approved != "" {
+		read.text = text.String()
 	}
 	switch {
 	case readErr != nil && s.planning:
@@ -68,23 +72,31 @@ func (s *session) withGoals(ctx context.Context, preview ...string) (exit, error
 	return last, nil
 }
 
+// readToEnd calls what reads the plan, and reads what it has left, even if it panics: the CLI waits
+// until all that it writes is read.
+func readToEnd(from io.Reader, read func()) *crash.Goroutine {
+	return crash.Go(func() {
+		defer func() { _, _ = io.Copy(io.Discard, from) }()
+		read()
+	})
+}
+
 // maxPlanText bounds the plan that is kept in memory, in bytes.
 const maxPlanText = 64 << 20
 
 // planText keeps what is written to it, unless that is too large.
 type planText struct {
-	text     []byte
+	kept     strings.Builder
 	tooLarge bool
 }
 
 func (p *planText) Write(text []byte) (int, error) {
-	if p.tooLarge = p.tooLarge || len(p.text)+len(text) > maxPlanText; p.tooLarge {
-		p.text = nil
-	} else {
-		p.text = append(p.text, text...)
+	if p.tooLarge = p.tooLarge || p.kept.Len()+len(text) > maxPlanText; p.tooLarge {
+		p.kept.Reset()
+		return len(text), nil
 	}
-	return len(text), nil
+	return p.kept.Write(text)
 }
 
-// whole is the text, empty if it was too large.
-func (p *planText) whole() string { return string(p.text) }
+// String is the text, empty if it was too large.
+func (p *planText) String() string { return p.kept.String() }

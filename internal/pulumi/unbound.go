@@ -39,7 +39,7 @@ func (s *session) unbound() string {
 		return unboundFiles
 	case s.goals.binding.asksNoProvider():
 		return unboundProvider
-	case s.goals.text == "":
+	case s.goals.tooLarge:
 		return unboundSize
 	}
 	return ""
