@@ -42,6 +42,11 @@ func (a Approval) approves(operation run.Operation) bool {
 	return p != nil && p.Operation == operation && p.Digest != "" && p.Approved && !p.Rejected
 }
 
+// approvesProposalOf reports whether what the proposal is of is approved.
+func (a Approval) approvesProposalOf(proposal run.Operation) bool {
+	return a.Plan != nil && run.ProposalOf(a.Plan.Operation) == proposal && a.approves(a.Plan.Operation)
+}
+
 // proposeFirst has a run that changes resources held to the plan that is approved, and
 // proposes what it would do if none is. It is the only place that decides on that, whichever
 // rule starts the run: none can forget it.

@@ -29,6 +29,15 @@ func approved(o *decide.Observation) {
 	o.Approval.Plan.Approved = true
 }
 
+// cancelledProposal is a Stack whose plan waits, and was being made again when a person has
+// cancelled that.
+func cancelledProposal(o *decide.Observation) {
+	waiting(o)
+	failed(o, time.Hour)
+	o.Last.Operation, o.Last.Reason = run.Propose, v1.CancelRequestedReason
+	o.Cancelled = &decide.Cancelled{Operation: run.Propose, Digest: "sha256:applied", Message: "cancelled"}
+}
+
 // waitingDestroy is a deleted Stack whose destroy was proposed, and waits.
 func waitingDestroy(o *decide.Observation) {
 	waiting(o)
@@ -125,6 +134,16 @@ func TestNextWithApprovals(t *testing.T) {
 			o.Last.Operation = run.Propose
 			o.Cancelled = &decide.Cancelled{Operation: run.Propose, Digest: "sha256:applied", Message: "cancelled"}
 		}, decide.Decision{Action: decide.Stall, Reason: v1.CancelRequestedReason, Message: "cancelled", After: 10 * time.Minute}},
+		{"also while a plan waits", cancelledProposal, decide.Decision{Action: decide.Stall, Reason: v1.CancelRequestedReason, Message: "cancelled", After: 10 * time.Minute}},
+		{"unless the plan is approved", func(o *decide.Observation) { cancelledProposal(o); o.Approval.Plan.Approved = true }, startApproved(run.Update)},
+		{"and not also rejected", func(o *decide.Observation) {
+			cancelledProposal(o)
+			o.Approval.Plan.Approved, o.Approval.Plan.Rejected = true, true
+		}, decide.Decision{Action: decide.Stall, Reason: v1.CancelRequestedReason, Message: "cancelled", After: 10 * time.Minute}},
+		{"an approval starts no cancelled update again", func(o *decide.Observation) {
+			cancelledProposal(o)
+			o.Approval.Plan.Approved, o.Last.Operation, o.Cancelled.Operation = true, run.Update, run.Update
+		}, decide.Decision{Action: decide.Stall, Reason: v1.CancelRequestedReason, Message: "cancelled", After: 10 * time.Minute}},
 		{"a preview on request is made while a plan waits", func(o *decide.Observation) { waiting(o); o.PreviewRequested = true },
 			decide.Decision{Action: decide.PreviewOnRequest, After: 2 * time.Second}},
 
@@ -148,6 +167,12 @@ func TestNextWithApprovals(t *testing.T) {
 			failed(o, time.Minute)
 			o.Last.Operation = run.Destroy
 		}, start(run.ProposeDestroy)},
+		{"also after its proposal was cancelled", func(o *decide.Observation) {
+			waitingDestroy(o)
+			failed(o, 4*time.Second)
+			o.Approval.Plan.Approved, o.Last.Operation = true, run.ProposeDestroy
+			o.Cancelled = &decide.Cancelled{Operation: run.ProposeDestroy, Digest: "sha256:applied", Message: "cancelled"}
+		}, startApproved(run.Destroy)},
 		{"a Stack that is deleted without a destroy waits for nobody", func(o *decide.Observation) { waitingDestroy(o); o.DestroyOnFinalize = false },
 			decide.Decision{Action: decide.RemoveFinalizer}},
 		{"nor does one that was destroyed", func(o *decide.Observation) { waitingDestroy(o); o.Last.Operation = run.Destroy }, decide.Decision{Action: decide.RemoveFinalizer}},

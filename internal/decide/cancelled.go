@@ -22,6 +22,8 @@ func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 		switch {
 		case last == nil, !slices.Contains(operations, last.Operation), o.Requested:
 			return Decision{}, false
+		case o.Approval.approvesProposalOf(last.Operation):
+			return Decision{}, false // an approval since then is of the plan that the cancelled run would only have made again
 		case run.KindOf(last.Operation).RunsInputs && o.RunPending:
 			return Decision{}, false // nobody requests a recovery
 		case run.KindOf(last.Operation).Program == run.ProgramAlways && last.Digest != o.Digest:
