@@ -241,11 +241,7 @@ func absorbProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	p := stack.Status.Plan
 	by, approved := approval(stack, p)
-	if proposal.Operation == record.Operation || !by.nobody {
-		stack.Status.Failures = 0
-	} else {
-		stack.Status.Failures++ // nobody is waited for, and yet it was not applied
-	}
+	stack.Status.Failures = failuresAfterProposal(stack, record, by)
 	text := proposalText(p)
 	setLastRun(stack, &proposal, v1.UpdateSucceeded, "", text, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink
@@ -256,6 +252,22 @@ func absorbProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		}
 		MarkAwaitingApproval(stack, v1.ApprovalRequiredReason, awaitingText(stack, p))
 	})
+}
+
+// failuresAfterProposal counts the plans in a row that need nobody's approval, and yet were not
+// applied: each was another one when it was made again. After an update that has failed, or a
+// recovery, it is another one because the state is.
+func failuresAfterProposal(stack *v1.Stack, record *v1.RunStatus, by approver) int64 {
+	before := stack.Status.LastRun
+	switch {
+	case run.KindOfRecord(record).Proposes, !by.nobody:
+		return 0
+	case before == nil || run.KindOf(before.Operation).Proposes:
+		return stack.Status.Failures + 1
+	case before.Operation == v1.OperationRecover:
+		return stack.Status.Failures // the delay after runs that are interrupted each time still grows
+	}
+	return 0
 }
 
 // recordPlan records the plan. If it is the one that is proposed already, it is only current

@@ -100,6 +100,7 @@ func statusesBefore() []statusBefore {
 		{"waits, and needs no approvals any more", []kindOfRun{update}, of(inSync, always, proposed, require(v1.ApprovalNever))},
 		{"needs approvals of what is destructive", []kindOfRun{propose}, of(inSync, require(v1.ApprovalDestructive))},
 		{"proposed, needs no approval", []kindOfRun{update}, of(inSync, require(v1.ApprovalDestructive), proposed)},
+		{"proposed, needs no approval, failed", []kindOfRun{update}, of(inSync, require(v1.ApprovalDestructive), proposed, ended(update, run.Failed))},
 		{"applied what was approved", []kindOfRun{propose}, of(inSync, always, proposed, approve, ended(update, run.Succeeded))},
 		{"checked for drift", []kindOfRun{check}, of(inSync, watch(v1.DriftReport))},
 		{"drifted", []kindOfRun{check, update}, of(inSync, watch(v1.DriftReport), ended(check, run.Succeeded))},
