@@ -51,10 +51,19 @@ func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error
 	return r.start(ctx, stack, seen, check)
 }
 
-// dropDrift drops what is known of drift that nobody looks for any more.
+// dropDrift drops what spec.drift no longer asks for.
 func (r *StackReconciler) dropDrift(ctx context.Context, stack *v1.Stack) error {
-	left := r.dropDriftDetails(ctx, stack)
-	return r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack, left) })
+	plan, left := stack.Status.Plan, stackstatus.DriftDetails{}
+	if stackstatus.IsDriftUnwanted(stack) {
+		left = r.dropDriftDetails(ctx, stack)
+	}
+	if err := r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack, left) }); err != nil {
+		return err
+	}
+	if plan != nil && stack.Status.Plan == nil {
+		r.dropPlans(ctx, stack)
+	}
+	return nil
 }
 
 // slotsFor returns the slots of a kind of run.

@@ -27,7 +27,7 @@ type Drift struct {
 	Failures int64
 	// Correction is what is to follow from the drift.
 	Correction Correction
-	// Left reports whether the status describes drift that nobody looks for any more.
+	// Left reports whether the status has what spec.drift no longer asks for.
 	Left bool
 }
 

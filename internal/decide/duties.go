@@ -32,7 +32,7 @@ const (
 	WriteInventory Duty = "WriteInventory"
 	// DropInventory drops an inventory that could not be written, of an object that goes.
 	DropInventory Duty = "DropInventory"
-	// DropDrift drops what is known of drift that nobody looks for any more.
+	// DropDrift drops what spec.drift no longer asks for, of drift or of its correction.
 	DropDrift Duty = "DropDrift"
 	// RunPrerequisites asks the prerequisites that are too old to run again.
 	RunPrerequisites Duty = "RunPrerequisites"
@@ -55,7 +55,7 @@ func dutyRules() []dutyRule {
 		{DeleteFormerOutputs, "the outputs are in a Secret that the spec no longer names", outputsMoved},
 		{WriteInventory, "the inventory of a run could not be written before", inventoryDue},
 		{DropInventory, "the inventory of a run was never written, and the object goes", inventoryGone},
-		{DropDrift, "the Stack is not checked for drift any more", driftLeft},
+		{DropDrift, "spec.drift no longer asks for what the status has of drift", driftLeft},
 		{RunPrerequisites, "the last run of a prerequisite is too old", prerequisitesStale},
 	}
 }

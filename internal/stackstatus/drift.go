@@ -37,9 +37,8 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 		Requested: IsOpenRequest(stack, v1.CheckDriftAnnotation, known.LastHandledCheck),
 		Pending:   known.CheckPending || isOutdated(stack, known), Failures: known.Failures,
 	}
-	_, asked := stack.Annotations[v1.CheckDriftAnnotation]
+	seen.Left = isDriftLeft(stack)
 	if stack.Spec.Drift == nil {
-		seen.Left = !asked && (stack.Status.Drift != nil || getCondition(stack, v1.DriftedCondition) != nil)
 		return seen
 	}
 	last := stack.CreationTimestamp.Time
@@ -54,17 +53,6 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 		seen.NextAt = schedule.Next(last)
 	}
 	return seen
-}
-
-// DropDrift drops what is known of drift that nobody looks for any more. Details that could not
-// be deleted stay named, and are deleted later.
-func DropDrift(stack *v1.Stack, left DriftDetails) {
-	dropDriftPlan(stack, "")
-	stack.Status.Drift = nil
-	if left.ConfigMap != "" {
-		stack.Status.Drift = &v1.DriftStatus{ConfigMap: left.ConfigMap}
-	}
-	deleteCondition(stack, v1.DriftedCondition)
 }
 
 // CheckRequest returns the value of the annotation that asks for a check, in the form in which

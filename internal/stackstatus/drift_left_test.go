@@ -1,0 +1,52 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package stackstatus
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+func TestWhatSpecDriftNoLongerAsksForGoes(t *testing.T) {
+	corrected := v1.DriftStatus{Result: v1.DriftDetectedReason, Digest: "sha256:a", AttemptedDigest: "sha256:a", SpecDigest: "sha256:b", Message: notUndone,
+		Targets: []string{"urn:a"}, TargetDependents: true, LastHandledCheck: "one"}
+	reported := v1.DriftStatus{Result: v1.DriftDetectedReason, Digest: "sha256:a", LastHandledCheck: "one"}
+	for name, test := range map[string]struct {
+		spec  *v1.Drift
+		asked bool
+		// has is what the status has, and want what is left of it.
+		has, want *v1.DriftStatus
+		plan      *v1.PlanStatus
+		left      bool
+	}{
+		"nobody asks for checks":                                 {has: &corrected, left: true},
+		"only a check was asked for":                             {asked: true, has: &reported, want: &reported},
+		"only a check is asked for, of what was to be corrected": {asked: true, has: &corrected, want: &reported, left: true},
+		"drift is only reported":                                 {spec: &v1.Drift{}, has: &corrected, want: &reported, left: true},
+		"drift is only reported, and a plan waits":               {spec: &v1.Drift{Mode: v1.DriftReport}, has: &reported, want: &reported, plan: &v1.PlanStatus{Drift: "sha256:a"}, left: true},
+		"a plan of what is due waits":                            {spec: &v1.Drift{}, has: &reported, want: &reported, plan: &v1.PlanStatus{}},
+		"drift is proposed to be undone":                         {spec: &v1.Drift{Mode: v1.DriftPropose}, has: &corrected, want: &corrected, plan: &v1.PlanStatus{Drift: "sha256:a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			stack := &v1.Stack{}
+			stack.Spec.Drift, stack.Status.Drift, stack.Status.Plan = test.spec, test.has.DeepCopy(), test.plan
+			if test.asked {
+				metav1.SetMetaDataAnnotation(&stack.ObjectMeta, v1.CheckDriftAnnotation, "one")
+			}
+			g.Expect(isDriftLeft(stack)).To(Equal(test.left))
+			if !test.left {
+				return
+			}
+			DropDrift(stack, DriftDetails{})
+			g.Expect(stack.Status.Drift).To(Equal(test.want))
+			g.Expect(stack.Status.Plan).To(BeNil())
+			g.Expect(isDriftLeft(stack)).To(BeFalse(), "it is dropped once")
+		})
+	}
+}
