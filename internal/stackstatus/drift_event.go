@@ -50,7 +50,9 @@ func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 			e.Message = "The drift is different now: " + e.Message
 		}
 	case v1.DriftCheckFailedReason:
-		if was.Result == now.Result && was.Message == now.Message {
+		if was.Result == now.Result {
+			// Also if the message is another one: it may have counts or the IDs of requests,
+			// which differ each time. The condition has it.
 			return Event{}, false
 		}
 	case v1.NoDriftReason:
