@@ -45,11 +45,12 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 	if known.LastCheckedAt != nil {
 		last, seen.LastAt = known.LastCheckedAt.Time, known.LastCheckedAt.Time
 	}
-	if last.After(now) {
-		last = now // the clock was set back
-	}
 	seen.Correction = observeCorrection(stack, known)
-	if schedule, err := drift.NewSchedule(stack.Spec.Drift, string(stack.UID)); err == nil { // an error is a fault of the spec
+	if last.After(now.Add(drift.MaxSpread)) {
+		// The clock was set back. As seen from now, the next check would be as far away at
+		// each look at the Stack.
+		seen.NextAt = now
+	} else if schedule, err := drift.NewSchedule(stack.Spec.Drift, string(stack.UID)); err == nil { // an error is a fault of the spec
 		seen.NextAt = schedule.Next(last)
 	}
 	return seen

@@ -5,12 +5,34 @@ package stackstatus
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/drift"
 )
+
+func TestAStackIsCheckedAlsoIfTheClockWasSetBack(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		checked time.Duration
+		want    types.GomegaMatcher
+	}{
+		"checked a while ago":     {-20 * time.Minute, BeTemporally("~", now.Add(40*time.Minute), drift.MaxSpread)},
+		"by a little":             {time.Minute, BeTemporally(">=", now.Add(time.Hour+time.Minute))},
+		"by more than the spread": {time.Hour, BeTemporally("==", now)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stack := &v1.Stack{}
+			stack.Spec.Drift = &v1.Drift{Interval: &metav1.Duration{Duration: time.Hour}}
+			stack.Status.Drift = &v1.DriftStatus{LastCheckedAt: &metav1.Time{Time: now.Add(test.checked)}}
+			NewWithT(t).Expect(observeDrift(stack, now).NextAt).To(test.want)
+		})
+	}
+}
 
 func TestWhatSpecDriftNoLongerAsksForGoes(t *testing.T) {
 	corrected := v1.DriftStatus{Result: v1.DriftDetectedReason, Digest: "sha256:a", AttemptedDigest: "sha256:a", SpecDigest: "sha256:b", Message: notUndone,
