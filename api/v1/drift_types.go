@@ -29,7 +29,7 @@ type Drift struct {
 	// month, month and day of the week, or @hourly, @daily, @weekly, @monthly
 	// or @yearly. A check starts up to 5 minutes later, and at most a tenth of
 	// the time until the next one, so that not all Stacks with the same
-	// schedule are checked at once. One that was missed is made up for once.
+	// schedule are checked at once. If checks were missed, one runs afterwards.
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^ *(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[^ @=]+( +[^ =]+){4}) *$')",message="must have five fields, minute, hour, day of the month, month and day of the week, or be @hourly, @daily, @weekly, @monthly or @yearly; the time zone belongs in timeZone"
 	// +optional

@@ -133,7 +133,7 @@ func foundLast(o Observation) string {
 	ended := whether(o.Last.Succeeded, "succeeded", "failed with "+o.Last.Reason)
 	text := fmt.Sprintf("%s %s at %s", o.Last.Operation, ended, stamp(o.Last.EndedAt))
 	if !o.Last.Succeeded && o.Edited {
-		text += ", and the spec was edited since then then"
+		text += ", and the spec was edited since then"
 	}
 	return text
 }

@@ -21,8 +21,8 @@ type drifted struct {
 	// with drift that does not.
 	found   plannedSteps
 	ignored int
-	// reading and read count the resources of which the refresh has begun and ended to read what
-	// became of them.
+	// reading and read count the resources of which the refresh has started and finished to read
+	// what became of them.
 	reading, read int
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // A correction is an update that undoes drift. It follows once from a check on schedule or on
-// request, and not from the check after a correction: what a provider reports anew each time
-// would be corrected without end.
+// request, and not from the check after a correction: what a provider reports again each
+// time would be corrected without end.
 
 const (
 	notUndone = "An update has not undone the drift, and none follows for it again. " +
