@@ -99,15 +99,15 @@ func startsNext(due Decision) bool {
 // a growing back-off, and on schedule at the latest.
 func checkAt(o Observation) time.Time {
 	d := o.Drift
-	if d.Requested || d.Pending {
+	switch {
+	case d.Requested, d.Pending && d.Failures == 0:
 		return o.Now
-	}
-	if d.NextAt.IsZero() || d.Failures == 0 {
+	case d.Failures == 0, d.NextAt.IsZero() && !d.Pending:
 		return d.NextAt
 	}
 	// At most the delay, in case the clock was set back.
 	delay := backoff(max(time.Minute, o.RetryInterval), d.Failures, maxCheckBackoff)
-	if again := o.Now.Add(min(delay, delay-o.Now.Sub(d.LastAt))); again.Before(d.NextAt) {
+	if again := o.Now.Add(min(delay, delay-o.Now.Sub(d.LastAt))); d.NextAt.IsZero() || again.Before(d.NextAt) {
 		return again
 	}
 	return d.NextAt
@@ -163,7 +163,7 @@ func foundDrift(o Observation) string {
 		return "not before the interrupted run is recovered, or of a Stack that is deleted"
 	case d.Requested:
 		return "one is requested"
-	case d.Pending:
+	case d.Pending && d.Failures == 0:
 		return "due, as an update or an edit may have changed what has drifted"
 	}
 	text := "due at " + stamp(at)

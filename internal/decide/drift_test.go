@@ -121,6 +121,13 @@ func TestAStackIsCheckedForDrift(t *testing.T) {
 			checked(o, time.Hour)
 			o.Drift.Failures, o.Drift.LastAt = 3, now.Add(-time.Minute)
 		}, inSyncFor(3 * time.Minute)},
+		{"a failure after an update backs off as well", func(o *decide.Observation) {
+			checked(o, time.Hour)
+			o.Drift.Pending, o.Drift.Failures, o.Drift.LastAt = true, 3, now.Add(-time.Minute)
+		}, inSyncFor(3 * time.Minute)},
+		{"a failure after an update, without a schedule", func(o *decide.Observation) {
+			o.Drift = decide.Drift{Found: true, Pending: true, Failures: 3, LastAt: now.Add(-time.Minute)}
+		}, inSyncFor(3 * time.Minute)},
 		{"many failures, on schedule at the latest", func(o *decide.Observation) {
 			checked(o, 5*time.Minute)
 			o.Drift.Failures, o.Drift.LastAt = 40, now

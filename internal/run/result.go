@@ -137,9 +137,12 @@ type Drift struct {
 // on that must then be a target as well: it would keep the ID of the one that is gone, and no check
 // would find that. Pulumi undoes all drift of such dependents.
 func (d Drift) Recreates() bool {
-	return d.Found.More.Delete > 0 || slices.ContainsFunc(d.Found.Steps, func(step plan.Step) bool {
-		return step.Op == plan.OpDelete || step.MoreProperties > 0 || slices.ContainsFunc(step.Properties, func(p plan.Property) bool { return p.Replaces })
-	})
+	return d.Found.More.Delete > 0 || slices.ContainsFunc(d.Found.Steps, Recreates)
+}
+
+// Recreates reports whether an update that undoes the drift of one resource may create it again.
+func Recreates(step plan.Step) bool {
+	return step.Op == plan.OpDelete || step.MoreProperties > 0 || slices.ContainsFunc(step.Properties, func(p plan.Property) bool { return p.Replaces })
 }
 
 // TooBigMark and NotShownMark begin the texts in Result.Outputs, and in the status, that

@@ -5,12 +5,16 @@ package stackstatus
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/drift"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -21,8 +25,10 @@ import (
 const (
 	notUndone = "An update has not undone the drift, and none follows for it again. " +
 		"To have it tried again, set the annotation " + v1.CheckDriftAnnotation + " to a new value"
+	noProposal = "Nothing could be proposed that undoes the drift: "
 	// afterNextCheck ends the message about a correction that was not tried.
 	afterNextCheck = ". It is tried again after the next check for drift"
+	otherDrift     = "After an update that undoes drift, other resources have drifted. They are corrected after the next check for drift"
 	noneTargeted   = "None of the resources that have drifted is in spec.targets, so that no update follows"
 )
 
@@ -65,22 +71,56 @@ func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus
 		return
 	}
 	dropDriftPlan(stack, known.Digest)
-	var urns []string
-	for _, step := range found.Found.Steps {
-		urns = append(urns, step.URN)
-	}
 	known.SpecDigest = checkedSpecDigest(stack, record)
-	known.Targets, known.TargetDependents = drift.Targets(urns, stack.Spec.Targets), found.Recreates()
-	tried := before.AttemptedDigest == known.Digest || before.CheckPending
+	known.Targets, known.TargetDependents, known.Message = correctionTargets(stack, found)
 	switch {
 	case len(known.Targets) == 0:
-		known.Message = noneTargeted
-	case tried && record.CheckRequest == "":
+		known.Message = cmp.Or(known.Message, noneTargeted)
+	case record.CheckRequest != "":
+	case before.AttemptedDigest == known.Digest, before.CheckPending && isLeft(found, before.Targets):
 		known.AttemptedDigest, known.Message = known.Digest, notUndone
 		if before.Result == known.Result {
 			known.Message = cmp.Or(before.Message, notUndone) // such as why the update failed
 		}
+	case before.CheckPending && known.Changed+known.Deleted >= before.Changed+before.Deleted:
+		known.Targets, known.Message = nil, otherDrift // or two resources could take turns without end
 	}
+}
+
+// isLeft reports whether one of the resources has drifted.
+func isLeft(found run.Drift, targets []string) bool {
+	return slices.ContainsFunc(found.Found.Steps, func(step plan.Step) bool { return slices.Contains(targets, step.URN) })
+}
+
+// correctionTargets returns the resources that a correction is limited to, whether it includes
+// what depends on them, and which it leaves alone. Pulumi would take a URN with a * for a pattern,
+// and one that was masked or cut for no resource. What is created again needs its dependents
+// to be targets as well, which spec.targets may exclude.
+func correctionTargets(stack *v1.Stack, found run.Drift) (targets []string, dependents bool, message string) {
+	limited := len(stack.Spec.Targets) > 0 && !stack.Spec.TargetDependents
+	var urns []string
+	unnamed, recreated := 0, 0
+	for _, step := range found.Found.Steps {
+		switch {
+		case step.Digest != "" || strings.Contains(step.URN, "*"):
+			unnamed++
+		case limited && run.Recreates(step):
+			recreated++
+		default:
+			urns = append(urns, step.URN)
+		}
+	}
+	var reasons []string
+	if unnamed > 0 {
+		reasons = append(reasons, fmt.Sprintf("resources with a name that cannot be a target (%d)", unnamed))
+	}
+	if recreated > 0 {
+		reasons = append(reasons, fmt.Sprintf("resources that would be created again, as spec.targetDependents is not set (%d)", recreated))
+	}
+	if len(reasons) > 0 {
+		message = "Not all drift is undone: this leaves out " + strings.Join(reasons, " and ")
+	}
+	return drift.Targets(urns, stack.Spec.Targets), found.Recreates() && !limited, message
 }
 
 // dropDriftPlan drops a plan that undoes other drift.
@@ -206,8 +246,10 @@ func absorbDriftProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Resu
 	switch {
 	case result.Outcome == run.Succeeded:
 		recordPlan(stack, record, result)
-	case result.Outcome != run.Cancelled || wasCancelled(stack, record):
+	case wasCancelled(stack, record) || isTried(result.Outcome):
 		failProposal(stack, record, cmp.Or(result.Message, string(result.Outcome)))
+	case result.Outcome != run.Cancelled:
+		postponeCorrection(stack, noProposal+cmp.Or(result.Message, string(result.Outcome)))
 	}
 }
 
@@ -215,7 +257,7 @@ func absorbDriftProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Resu
 func failProposal(stack *v1.Stack, record *v1.RunStatus, why string) {
 	if known := stack.Status.Drift; known != nil {
 		known.AttemptedDigest = record.Drift
-		known.Message = bounded.Text("Nothing could be proposed that undoes the drift: "+why, maxDriftMessage)
+		known.Message = bounded.Text(noProposal+why, maxDriftMessage)
 	}
 }
 

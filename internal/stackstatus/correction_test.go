@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -110,4 +111,83 @@ func decided(stack *v1.Stack) string {
 		text += " and a check"
 	}
 	return text
+}
+
+// found has a check in flight find these resources.
+func found(urns ...string) func(*v1.Stack) {
+	return func(s *v1.Stack) {
+		startRun(s, check, "check", "sha256:inputs")
+		result := ofRun(run.Succeeded)
+		result.Drift.Found.Steps = nil
+		for _, urn := range urns {
+			result.Drift.Found.Steps = append(result.Drift.Found.Steps, plan.Step{Op: plan.OpUpdate, URN: urn})
+		}
+		AbsorbResult(s, result)
+	}
+}
+
+func TestTheDriftAfterACorrection(t *testing.T) {
+	failed := ended(check, run.Failed)
+	for name, test := range map[string]struct {
+		after []func(*v1.Stack)
+		want  string
+	}{
+		"the same":                     {[]func(*v1.Stack){found("urn:a", "urn:b")}, "InSync"},
+		"a part of it":                 {[]func(*v1.Stack){found("urn:a")}, "InSync"},
+		"less, and elsewhere":          {[]func(*v1.Stack){found("urn:c")}, "Start update of drift"},
+		"as much, and elsewhere":       {[]func(*v1.Stack){found("urn:c", "urn:d")}, "InSync"},
+		"as much, elsewhere and later": {[]func(*v1.Stack){found("urn:c", "urn:d"), found("urn:c", "urn:d")}, "Start update of drift"},
+		"after a check that failed":    {[]func(*v1.Stack){failed, found("urn:a")}, "InSync"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stack := &v1.Stack{}
+			stack.Generation = 3
+			steps := []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftCorrect), found("urn:a", "urn:b"), ended(updateDrift, run.Succeeded)}
+			for _, step := range append(steps, test.after...) {
+				step(stack)
+			}
+			NewWithT(t).Expect(decided(stack)).To(Equal(test.want), "%+v", stack.Status.Drift)
+		})
+	}
+}
+
+func TestAProposalThatCouldNotBeMade(t *testing.T) {
+	for _, outcome := range []run.Outcome{run.Locked, run.BackendUnavailable, run.PodFailed} {
+		g := NewWithT(t)
+		stack := &v1.Stack{}
+		stack.Generation = 3
+		for _, step := range []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftPropose), ended(check, run.Succeeded), ended(ofDrift, outcome)} {
+			step(stack)
+		}
+		g.Expect(stack.Status.Drift.Message).To(Equal("Nothing could be proposed that undoes the drift: boom. It is tried again after the next check for drift"))
+		g.Expect(decided(stack)).To(Equal("InSync"))
+		ended(check, run.Succeeded)(stack)
+		g.Expect(decided(stack)).To(Equal("Start propose of drift"))
+	}
+}
+
+func TestTheTargetsOfACorrection(t *testing.T) {
+	steps := []plan.Step{
+		{Op: plan.OpUpdate, URN: "urn:a"}, {Op: plan.OpUpdate, URN: "urn:*"}, {Op: plan.OpUpdate, URN: "urn:[secret]", Digest: "sha256:masked"}, {Op: plan.OpDelete, URN: "urn:d"},
+	}
+	for name, test := range map[string]struct {
+		spec           v1.StackSpec
+		want           []string
+		wantDependents bool
+		message        string
+	}{
+		"all": {v1.StackSpec{}, []string{"urn:a", "urn:d"}, true, "Not all drift is undone: this leaves out resources with a name that cannot be a target (2)"},
+		"targets": {v1.StackSpec{Targets: []string{"urn:**"}}, []string{"urn:a"}, false, "Not all drift is undone: this leaves out resources with a name " +
+			"that cannot be a target (2) and resources that would be created again, as spec.targetDependents is not set (1)"},
+		"targets and dependents": {v1.StackSpec{Targets: []string{"urn:d"}, TargetDependents: true}, []string{"urn:d"}, true,
+			"Not all drift is undone: this leaves out resources with a name that cannot be a target (2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			targets, dependents, message := correctionTargets(&v1.Stack{Spec: test.spec}, run.Drift{Found: plan.Plan{Steps: steps}})
+			g.Expect(targets).To(Equal(test.want))
+			g.Expect(dependents).To(Equal(test.wantDependents))
+			g.Expect(message).To(Equal(test.message))
+		})
+	}
 }

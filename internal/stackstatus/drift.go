@@ -75,7 +75,7 @@ func absorbCheck(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	switch {
 	case wasCancelled(stack, record) && result.Outcome != run.Succeeded:
 		failCheck(stack, record.CheckRequest, "The check was cancelled on request", result.EndedAt)
-		stack.Status.Drift.Failures = 0 // it was not what failed, and is due on schedule
+		stack.Status.Drift.Failures, stack.Status.Drift.CheckPending = 0, false // it was not what failed, and is due on schedule
 	case result.Outcome == run.Cancelled:
 	case result.Outcome != run.Succeeded:
 		failCheck(stack, record.CheckRequest, cmp.Or(result.Message, string(result.Outcome)), result.EndedAt)
@@ -92,10 +92,11 @@ func FailCheck(stack *v1.Stack, message string, now time.Time) {
 }
 
 // failCheck records why it is not known whether anything has drifted. What was found before is
-// kept: if it is found again, it is no news.
+// kept: if it is found again, it is no news. After a correction, the next check is still the one
+// that follows it.
 func failCheck(stack *v1.Stack, request, message string, at time.Time) {
 	known := driftStatus(stack)
-	known.LastCheckedAt, known.CheckPending = &metav1.Time{Time: at}, false
+	known.LastCheckedAt = &metav1.Time{Time: at}
 	known.LastHandledCheck = cmp.Or(request, known.LastHandledCheck)
 	known.Result, known.Message = v1.DriftCheckFailedReason, bounded.Text(message, maxDriftMessage)
 	known.Failures++

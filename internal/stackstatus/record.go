@@ -105,7 +105,7 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 		failCheck(stack, lost.CheckRequest, message, now) // with a back-off, in case it was the check that killed the controller
 		return
 	case kind.OfDrift:
-		failProposal(stack, lost, message)
+		postponeCorrection(stack, noProposal+message)
 		return
 	case !kind.Reconciles: // it changed nothing, and runs again
 		if kind.InConditions {
