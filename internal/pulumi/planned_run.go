@@ -116,7 +116,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	}
 	made := s.plan()
 	made.Destroy, made.State = s.destroys(), state
-	made.Inputs = s.events.plugins.inputs(s.valueReader(), s.autonames(), s.run.PlanInputs)
+	made.Inputs = s.events.plugins.configs.sum(s.autonames(), s.run.PlanInputs)
 	if err := s.events.plugins.seeInstalled(filepath.Join(s.dir.pulumiHome(), "plugins")); err != nil {
 		return last, err
 	}

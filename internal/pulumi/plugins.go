@@ -21,9 +21,8 @@ type plugins struct {
 	byName map[string]map[string]bool
 	// unnamed are the names of those whose version the program does not name.
 	unnamed map[string]bool
-	// configs are the inputs of each resource of a provider, as JSON. Default providers have no
-	// step in a plan, but theirs decide in which account and region resources are made.
-	configs map[string]string
+	// configs, if set, collects their inputs.
+	configs *providerConfigs
 }
 
 // see notes the version of a provider, if the resource names one. Default providers do.
@@ -33,7 +32,7 @@ func (p *plugins) see(event *stepEvent) {
 		return
 	}
 	for _, at := range []*stepState{event.Metadata.Old, event.Metadata.New} {
-		p.seeConfig(event.Metadata.URN, at)
+		p.configs.see(event.Metadata.URN, at)
 		var version string
 		if at != nil && at.Inputs["version"] == nil && (at == event.Metadata.New || event.Metadata.New == nil) {
 			note(&p.unnamed, name)
@@ -52,21 +51,6 @@ func (p *plugins) seeVersion(name, version string) {
 	set := p.byName[name]
 	note(&set, version)
 	p.byName[name] = set
-}
-
-// seeConfig notes the last inputs that are reported: those of the old state come before the new ones.
-func (p *plugins) seeConfig(urn string, at *stepState) {
-	if at == nil {
-		return
-	}
-	text, err := json.Marshal(at.Inputs)
-	if err != nil {
-		return // it was decoded from JSON
-	}
-	if p.configs == nil {
-		p.configs = map[string]string{}
-	}
-	p.configs[urn] = string(text)
 }
 
 // versions returns the versions of each, in order.
@@ -105,13 +89,4 @@ func (p *plugins) seeInstalled(dir string) error {
 		}
 	}
 	return nil
-}
-
-// inputs is the digest of the inputs of a plan together with those of its providers.
-func (p plugins) inputs(read valueReader, names *autonames, inputs string) string {
-	texts := []string{inputs}
-	for _, urn := range slices.Sorted(maps.Keys(p.configs)) {
-		texts = append(texts, names.sum(urn), names.sum(p.configs[urn]))
-	}
-	return read.sum(texts...)
 }

@@ -174,6 +174,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if s.run.WantsPlan || s.planning {
 		s.events.planned = &plannedSteps{read: s.valueReader()}
 	}
+	if s.planning {
+		s.events.plugins.configs = &providerConfigs{read: s.valueReader()}
+	}
 	if s.checksDrift() {
 		s.events.drifted = &drifted{ignore: s.ignore, found: plannedSteps{read: s.valueReader()}}
 	}
