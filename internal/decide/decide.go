@@ -288,15 +288,21 @@ func failedBefore(o Observation) (Decision, bool) {
 	return retry(o, operation(o)), !o.Last.Succeeded
 }
 
+// resyncs reports whether the Stack is run again at its interval. Not while a plan that undoes
+// drift waits, if the resync were proposed as well: there is one plan at a time.
+func resyncs(o Observation) bool {
+	return o.ContinueResync && !(o.Approval.Required && o.Drift.Correction.Plan != nil)
+}
+
 func resync(o Observation) (Decision, bool) {
-	due := o.ContinueResync && o.Now.Sub(o.Last.EndedAt) >= o.Interval
+	due := resyncs(o) && o.Now.Sub(o.Last.EndedAt) >= o.Interval
 	return Decision{Action: Start, Operation: operation(o)}, due
 }
 
 // untilResync is when to reconcile a Stack that is in sync again: after its interval,
 // counted from the end of the last run if it is resynced.
 func untilResync(o Observation) time.Duration {
-	if !o.ContinueResync {
+	if !resyncs(o) {
 		return o.Interval
 	}
 	// At most an interval, in case the clock was set back. At least a second: with

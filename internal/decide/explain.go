@@ -142,6 +142,9 @@ func foundResync(o Observation) string {
 	if !o.ContinueResync {
 		return "not asked for by the spec"
 	}
+	if !resyncs(o) {
+		return "none while a plan that undoes drift is proposed"
+	}
 	return fmt.Sprintf("due %s after the end of the last run, at %s", o.Interval, stamp(o.Last.EndedAt.Add(o.Interval)))
 }
 

@@ -1,0 +1,47 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package decide_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// waitingCorrection is a Stack whose plan that undoes drift waits, and whose resync is due.
+func waitingCorrection(o *decide.Observation) {
+	checked(o, 48*time.Hour)
+	o.ContinueResync = true
+	o.Approval.Required = true
+	o.Drift.Correction = decide.Correction{Drift: "sha256:drift", NeedsPlan: true, Plan: &decide.Plan{Operation: run.Update, Digest: "sha256:plan"}}
+}
+
+// A proposal of a resync would replace the plan that waits, and that one the other, each interval.
+func TestNoResyncIsProposedWhileDriftIsToBeUndone(t *testing.T) {
+	testNext(t, []nextCase{
+		{"while it waits", waitingCorrection, decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
+		{"while it is rejected", func(o *decide.Observation) {
+			waitingCorrection(o)
+			o.Drift.Correction.Plan.Rejected = true
+		}, decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
+		{"it is applied once approved", func(o *decide.Observation) {
+			waitingCorrection(o)
+			o.Drift.Correction.Plan.Approved = true
+		}, decide.Decision{Action: decide.Start, Operation: run.Update, Drift: "sha256:drift", Approved: "sha256:plan"}},
+		{"before it is proposed", func(o *decide.Observation) {
+			waitingCorrection(o)
+			o.Drift.Correction.Plan = nil
+		}, start(run.Propose)},
+		{"other inputs are proposed all the same", func(o *decide.Observation) {
+			waitingCorrection(o)
+			o.Digest = "sha256:new"
+		}, start(run.Propose)},
+		{"a resync that needs no approval replaces no plan", func(o *decide.Observation) {
+			waitingCorrection(o)
+			o.Approval.Required = false
+		}, start(run.Update)},
+	})
+}
