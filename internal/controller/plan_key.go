@@ -27,7 +27,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 
 const (
-	// planKeyName is the name of the Secret, planKeyData that of the key in it.
+	// planKeyName is the name of the Secret, and planKeyData the name of the entry with the key.
 	planKeyName = "pulumi-controller-plan-key"
 	planKeyData = "key"
 	// planKeySize is the size of the key in bytes.

@@ -71,7 +71,8 @@ type StackReconciler struct {
 	Sources observe.SourceResolver
 	// CheckProgram validates Programs.
 	CheckProgram observe.ProgramCheck
-	// Namespace of the controller itself, for the key of plans. Empty is that of each Stack.
+	// Namespace of the controller itself, for the key of plans. If empty, each
+	// Stack uses its own namespace.
 	Namespace string
 	// Accounts checks the service account of a run before it starts. Nil checks nothing.
 	Accounts AccountChecker

@@ -34,7 +34,7 @@ func errNothingProposed(stack *v1.Stack) error {
 }
 
 // readPlan reads the plan that the Stack proposes from its ConfigMaps. Whoever may write these
-// cannot show another plan than the one that is approved: its digest is computed anew.
+// cannot show another plan than the one that is approved: its digest is computed here once more.
 func readPlan(ctx context.Context, api client.Reader, stack *v1.Stack, of *v1.PlanStatus) (plan.Plan, error) {
 	if of.ConfigMap == "" {
 		return plan.Plan{}, fmt.Errorf("the details of plan %s could not be written, and the log of the controller says why: run %s", of.Digest, reconcileOf(stack))
