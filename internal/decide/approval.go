@@ -32,6 +32,8 @@ type Plan struct {
 	Approved, NeedsNobody, Rejected bool
 	// Unwritten says that the details could not be written, without which few can approve it.
 	Unwritten bool
+	// MadeAt is when it was made last.
+	MadeAt time.Time
 	// Message says what is proposed and what to do, or why it was rejected.
 	Message string
 }

@@ -45,3 +45,25 @@ func TestNoResyncIsProposedWhileDriftIsToBeUndone(t *testing.T) {
 		}, start(run.Update)},
 	})
 }
+
+func TestAPlanThatUndoesDriftIsMadeAgainIfItsDetailsAreMissing(t *testing.T) {
+	unwritten := func(age time.Duration, change func(*decide.Plan)) func(*decide.Observation) {
+		return func(o *decide.Observation) {
+			waitingCorrection(o)
+			p := o.Drift.Correction.Plan
+			p.Unwritten, p.MadeAt = true, now.Add(-age)
+			if change != nil {
+				change(p)
+			}
+		}
+	}
+	inSyncFor := func(after time.Duration) decide.Decision { return decide.Decision{Action: decide.InSync, After: after} }
+	testNext(t, []nextCase{
+		{"at the retry interval", unwritten(time.Minute, nil), decide.Decision{Action: decide.Start, Operation: run.Propose, Drift: "sha256:drift"}},
+		{"and not before", unwritten(20*time.Second, nil), inSyncFor(40 * time.Second)},
+		{"with a clock that was set back too", unwritten(-time.Hour, nil), inSyncFor(time.Minute)},
+		{"not if it is rejected", unwritten(time.Hour, func(p *decide.Plan) { p.Rejected = true }), inSyncFor(10 * time.Minute)},
+		{"it is applied if it is approved", unwritten(time.Hour, func(p *decide.Plan) { p.Approved = true }),
+			decide.Decision{Action: decide.Start, Operation: run.Update, Drift: "sha256:drift", Approved: "sha256:plan"}},
+	})
+}

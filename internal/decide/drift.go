@@ -55,6 +55,21 @@ func correctDrift(o Observation, d Decision) Decision {
 		return Decision{Action: Start, Operation: run.Propose, Drift: c.Drift}
 	case p.Digest != "" && p.Approved && !p.Rejected:
 		return Decision{Action: Start, Operation: run.Update, Drift: c.Drift, Approved: p.Digest}
+	case p.Unwritten && !p.Rejected:
+		return writeCorrection(o, d)
+	}
+	return d
+}
+
+// writeCorrection makes the plan again whose details could not be written.
+func writeCorrection(o Observation, d Decision) Decision {
+	// At most the interval, in case the clock was set back.
+	wait := min(o.RetryInterval, o.RetryInterval-o.Now.Sub(o.Drift.Correction.Plan.MadeAt))
+	if wait <= 0 {
+		return Decision{Action: Start, Operation: run.Propose, Drift: o.Drift.Correction.Drift}
+	}
+	if d.After == 0 || wait < d.After {
+		d.After = max(time.Second, wait)
 	}
 	return d
 }

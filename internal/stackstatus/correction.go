@@ -241,15 +241,19 @@ func driftUpdated(stack *v1.Stack, record *v1.RunStatus) {
 }
 
 // absorbDriftProposal absorbs the result of a run that has proposed to undo drift. One that was
-// stopped with the controller is repeated.
+// stopped with the controller is repeated. A plan that could not be made again still waits.
 func absorbDriftProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	why, p := cmp.Or(result.Message, string(result.Outcome)), openPlan(stack)
 	switch {
 	case result.Outcome == run.Succeeded:
 		recordPlan(stack, record, result)
+	case result.Outcome == run.Cancelled && !wasCancelled(stack, record):
+	case p != nil && p.Drift == record.Drift:
+		postponeCorrection(stack, "The plan that undoes the drift could not be made again: "+why)
 	case wasCancelled(stack, record) || isTried(result.Outcome):
-		failProposal(stack, record, cmp.Or(result.Message, string(result.Outcome)))
-	case result.Outcome != run.Cancelled:
-		postponeCorrection(stack, noProposal+cmp.Or(result.Message, string(result.Outcome)))
+		failProposal(stack, record, why)
+	default:
+		postponeCorrection(stack, noProposal+why)
 	}
 }
 

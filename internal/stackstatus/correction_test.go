@@ -191,3 +191,24 @@ func TestTheTargetsOfACorrection(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlanThatUndoesDriftWaitsIfItCannotBeMadeAgain(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	stack.Generation = 3
+	for _, step := range []func(*v1.Stack){
+		ended(update, run.Succeeded), watch(v1.DriftPropose), ended(check, run.Succeeded), ended(ofDrift, run.Succeeded),
+	} {
+		step(stack)
+	}
+	made := stack.Status.Plan.DeepCopy()
+	g.Expect(observeDrift(stack, started).Correction.Plan).To(HaveValue(And(HaveField("Unwritten", true), HaveField("MadeAt", made.ProposedAt.Time))))
+
+	ended(ofDrift, run.Failed)(stack)
+	g.Expect(stack.Status.Plan).To(Equal(made))
+	g.Expect(stack.Status.Drift.Message).To(Equal("The plan that undoes the drift could not be made again: boom. It is tried again after the next check for drift"))
+	g.Expect(observeDrift(stack, started).Correction.Drift).To(BeEmpty(), "not at once")
+
+	ended(check, run.Succeeded)(stack)
+	g.Expect(observeDrift(stack, started).Correction).To(And(HaveField("Drift", stack.Status.Drift.Digest), HaveField("Plan", Not(BeNil()))))
+}
