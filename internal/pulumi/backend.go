@@ -56,7 +56,7 @@ func (s *session) missing() error {
 			"to delete this Stack and keep its resources, set %s and delete it",
 			s.stack, s.backend(), s.run.KnownBackend, s.withoutDestroy())
 	case s.run.MustExist:
-		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it, or begun to: "+
+		return fmt.Errorf("the stack %s is not in the backend %s, and the status says that another controller has updated it, or has started an update: "+
 			"set spec.backend, or the variable PULUMI_BACKEND_URL, to the backend that has its state; "+
 			"if it was never created, create it with pulumi stack init; "+
 			"to delete this Stack and keep its resources, set %s and delete it", s.stack, s.backend(), s.withoutDestroy())

@@ -21,8 +21,8 @@ type drifted struct {
 	// with drift that does not.
 	found   plannedSteps
 	ignored int
-	// reading and read count the resources of which the refresh has started and finished to read
-	// what became of them.
+	// reading counts the resources that the refresh has started to read, and read those that it has
+	// read.
 	reading, read int
 }
 

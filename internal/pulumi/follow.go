@@ -38,8 +38,8 @@ type follower struct {
 	// onUnknownCreates, if set, receives the creations with unknown outcome as soon as there
 	// is one, and all of them again when there are more.
 	onUnknownCreates func(urns []string)
-	// onBegun, if set, is called once the engine is at work.
-	onBegun func()
+	// onStart, if set, is called once the engine is at work.
+	onStart func()
 	// previewsFirst is set until the CLI, which previews first, begins the log of the update. It
 	// calls onUpdate then.
 	previewsFirst bool
@@ -89,9 +89,9 @@ func (f *follower) poll() {
 		f.reported = now
 		f.onProgress(now)
 	}
-	if f.onBegun != nil && f.events.began {
-		f.onBegun()
-		f.onBegun = nil
+	if f.onStart != nil && f.events.began {
+		f.onStart()
+		f.onStart = nil
 	}
 	if f.stopCreating != nil && len(f.events.leftCreates) > 0 {
 		f.stopCreating()
@@ -148,7 +148,7 @@ func (f *follower) readNew() error {
 	}
 }
 
-// restart reads the log from its beginning once the CLI has begun it anew. It has then written
+// restart reads the log from its beginning once the CLI has truncated it. It has then written
 // less than before: the program has to start again before it can report anything.
 func (f *follower) restart() error {
 	if !f.previewsFirst {

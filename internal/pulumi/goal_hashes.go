@@ -21,7 +21,7 @@ type goalHashes struct {
 	rest  string
 }
 
-// resourceHashes are the hashes of the properties of a resource by name, or that of all of them.
+// resourceHashes are the hashes of the properties of a resource by name, or one hash for all of them.
 type resourceHashes struct {
 	byName map[string]string
 	all    string

@@ -166,7 +166,7 @@ func (s *session) installBy(ctx context.Context, plan installPlan, variables ...
 	}, variables...)
 }
 
-// callInstaller calls a command that has nothing to finish when it is told to stop. What it prints is
+// callInstaller calls a command that has nothing to finish when it is asked to stop. What it prints is
 // in memory: if the CLI of Pulumi cannot write a line because the disk is full, it no longer reads what
 // the language host prints, and waits for ever.
 func (s *session) callInstaller(ctx context.Context, c command, variables ...string) (exit, error) {

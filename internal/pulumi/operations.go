@@ -84,8 +84,8 @@ func (s *session) destroy(ctx context.Context) (exit, error) {
 		// The same for a destroy with the Pulumi.yaml of the program as for one without.
 		flags = append(flags, "--refresh=false")
 	}
-	goesOn, last, err := s.holdToPlan(ctx, append([]string{"destroy", "--preview-only"}, flags...)...)
-	if !goesOn {
+	mayProceed, last, err := s.holdToPlan(ctx, append([]string{"destroy", "--preview-only"}, flags...)...)
+	if !mayProceed {
 		return last, err
 	}
 	last, err = s.engine(ctx, append([]string{"destroy"}, flags...)...)
@@ -167,8 +167,8 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	flags := append(s.refreshFlags(), targetFlags(s.run.Options)...)
-	goesOn, last, err := s.holdToPlan(ctx, append([]string{"preview"}, flags...)...)
-	if !goesOn {
+	mayProceed, last, err := s.holdToPlan(ctx, append([]string{"preview"}, flags...)...)
+	if !mayProceed {
 		return last, err
 	}
 	return s.compiled(s.engine(ctx, append([]string{"up"}, flags...)...))

@@ -30,8 +30,8 @@ func (s *session) destroys() bool {
 func (s *session) proposes() bool { return run.KindOf(s.run.Operation).Proposes }
 
 // holdToPlan makes the plan of an operation that is the given preview, for a run that needs
-// one, and reports whether the run may go on: it is approved to do just that.
-func (s *session) holdToPlan(ctx context.Context, preview ...string) (goesOn bool, last exit, err error) {
+// one, and reports whether the run may proceed: it is approved to do just that.
+func (s *session) holdToPlan(ctx context.Context, preview ...string) (mayProceed bool, last exit, err error) {
 	if !s.proposes() && s.run.Approved == "" {
 		return true, exit{}, nil
 	}
@@ -55,7 +55,7 @@ func (s *session) holdToPlan(ctx context.Context, preview ...string) (goesOn boo
 // holdToSteps is for a run that Pulumi has no plan for. Another user may change the state until the
 // engine has locked it. So the state is read once more, and the engine is watched for a step that
 // the plan does not have.
-func (s *session) holdToSteps(ctx context.Context, preview []string) (goesOn bool, last exit, err error) {
+func (s *session) holdToSteps(ctx context.Context, preview []string) (mayProceed bool, last exit, err error) {
 	before, previewed := s.made.State, s.events.previewed
 	if _, last, err = s.export(ctx); err != nil || last.code != 0 {
 		s.checking = true

@@ -3,8 +3,8 @@
 
 package pulumi
 
-// previewFirst has the follower know that the CLI previews before it updates. The CLI begins
-// the log anew for the update, and only that counts: what the preview reports is not done.
+// previewFirst has the follower know that the CLI previews before it updates. The CLI truncates
+// the log for the update, and only what follows counts: what the preview reports is not done.
 func (s *session) previewFirst(f *follower) {
 	deferred := s.deferred
 	s.events.preview = true
@@ -17,7 +17,7 @@ func (s *session) previewFirst(f *follower) {
 }
 
 // endPreview drops what the preview of a held update has reported, if the update has not
-// begun, except why.
+// started, except why.
 func (s *session) endPreview(last exit) {
 	if !s.events.preview || s.previewing {
 		return

@@ -192,7 +192,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 		s.previewFirst(c.events)
 	}
 	if s.changing {
-		c.events.onUnknownCreates, c.events.onBegun = s.reportUnknownCreates, func() { s.reportBegun(ctx) }
+		c.events.onUnknownCreates, c.events.onStart = s.reportUnknownCreates, func() { s.reportStart(ctx) }
 		c.events.stopCreating = func() { s.stop(errPending) }
 	}
 	if s.changing && s.approved != nil {
@@ -234,8 +234,8 @@ func (s *session) reportProgress(progress run.Progress) {
 	}
 }
 
-// reportBegun reports that the engine is at work, and so the stack is there.
-func (s *session) reportBegun(ctx context.Context) {
+// reportStart reports that the engine is at work, and so the stack is there.
+func (s *session) reportStart(ctx context.Context) {
 	if !s.isInspected() {
 		return
 	}
