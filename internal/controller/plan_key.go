@@ -46,6 +46,9 @@ func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, whi
 	switch {
 	case errors.Is(err, errNoPlanKey):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
+	case apierrors.IsNotFound(err): // a controller outside of the cluster may be in a namespace that is none
+		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error() +
+			": create this namespace, or set the environment variable RUNTIME_NAMESPACE of the controller to another one"}
 	case apierror.IsRefused(err):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error() + ": let the controller get and create this Secret"}
 	}

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
@@ -115,6 +116,24 @@ func TestAKeyOfPlansThatMayNotBeReadIsInTheStatus(t *testing.T) {
 		HavePrefix("failed to get the key of plans in Secret flux-system/pulumi-controller-plan-key: "), HaveSuffix(": let the controller get and create this Secret")))
 	g.Expect(stack.Finalizers).To(BeEmpty())
 	g.Expect(w.runner.slots).To(BeZero())
+}
+
+// A controller outside of the cluster may be in a namespace that is none.
+func TestAKeyOfPlansWithoutItsNamespaceIsInTheStatus(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	w.Namespace = "flux-system"
+	w.Client = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if _, is := object.(*corev1.Secret); is {
+				return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, w.Namespace)
+			}
+			return c.Create(ctx, object, options...)
+		},
+	})
+	w.mustReconcile()
+	g.Expect(conditions.GetMessage(w.stack(), meta.ReadyCondition)).To(And(
+		ContainSubstring(`namespaces "flux-system" not found`), HaveSuffix("set the environment variable RUNTIME_NAMESPACE of the controller to another one")))
 }
 
 // What was approved with the key before is not what is compared with the key of now.

@@ -177,12 +177,9 @@ func (s *System) startControlPlane(ctx context.Context) (err error) {
 	if s.WithWatch, err = client.NewWithWatch(s.ControlPlane.RESTConfig(), client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("making a client of the API server: %w", err)
 	}
-	if s.options.Namespace == "" {
-		return nil
-	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.options.Namespace}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.RuntimeNamespace()}}
 	if err := s.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("making the namespace of the system: %w", err)
+		return fmt.Errorf("making the namespace of the controllers: %w", err)
 	}
 	return nil
 }
