@@ -128,6 +128,10 @@ func (h *held) once(name string, next heldProgram) {
 		proposal.Options.Targets = nil // one of them needs a resource that is not a target
 		result = h.lab.do(h.Context(), proposal)
 	}
+	if isProtected(result) {
+		h.Logf("%s: refused", name)
+		return
+	}
 	h.Expect(result.Outcome).To(Equal(run.Succeeded), "%s: %s", name, result.Message)
 	made := result.Plan
 
@@ -144,7 +148,7 @@ func (h *held) once(name string, next heldProgram) {
 		string(update.Program.YAML), string(proposal.Program.YAML), h.program.yaml(h.lab), plan.Terminal(*made, 0, nil))
 	h.Logf("%s: %s: %s", name, between.name, result.Outcome)
 	switch {
-	case result.Outcome == run.PlanChanged && !between.same:
+	case (result.Outcome == run.PlanChanged || isProtected(result)) && !between.same:
 		h.Expect(after).To(Equal(before), text)
 	case result.Outcome == run.Succeeded && !between.differs:
 		h.isDone(*made, before, after, text)
@@ -154,6 +158,12 @@ func (h *held) once(name string, next heldProgram) {
 	default:
 		h.Expect(result.Outcome).To(BeEmpty(), text)
 	}
+}
+
+// isProtected reports whether Pulumi has refused to delete a resource: a program may lift its
+// protection and leave it out at once, and the state still has it.
+func isProtected(result run.Result) bool {
+	return result.Outcome == run.Failed && strings.Contains(result.Message, "because it is protected")
 }
 
 // heldSnapshot is the cloud, with what was done in it by URN, and what the state knows of it.
