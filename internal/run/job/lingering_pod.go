@@ -168,7 +168,7 @@ func (r *Runner) lingeringSince(k key, s seen) time.Time {
 	if s.secret != nil || s.job == nil || condition(s.job) != nil || s.job.DeletionTimestamp != nil || s.job.Labels[partLabel] != r.options.Part {
 		return time.Time{}
 	}
-	r.runs[k] = &record{stack: slots.Stack{Namespace: k.namespace, Name: s.job.Annotations[stackAnnotation]}, pool: r.slots, absorbed: true, lingering: &lingeringPod{since: s.now}}
+	r.runs[k] = &record{stack: slots.Stack{Namespace: k.namespace, Name: s.job.Annotations[stackAnnotation]}, pool: r.slots.Of(false), absorbed: true, lingering: &lingeringPod{since: s.now}}
 	return s.now
 }
 

@@ -65,6 +65,7 @@ type Options struct {
 // where the next controller finds it.
 type Runner struct {
 	store
+	run.Slots
 	options Options
 	// queue has the keys of the runs to reconcile.
 	queue workqueue.TypedRateLimitingInterface[key]
@@ -82,10 +83,8 @@ type Runner struct {
 	stopped bool
 	// missingRights is why no run can be started, as the controller lacks rights.
 	missingRights string
-	slots         *slots.Pool
-	// background are the slots of the runs in the background.
-	background *slots.Pool
-	runs       map[key]*record
+	slots         slots.Pools
+	runs          map[key]*record
 }
 
 var _ run.Runner = (*Runner)(nil)
@@ -96,17 +95,18 @@ var errShutdown = errors.New("the controller is shutting down")
 // New returns a Runner, which does nothing before Run is called.
 func New(options Options) *Runner {
 	options.Reader, options.key = paged{options.Reader}, rand.Text()
-	return &Runner{
+	r := &Runner{
 		store:   store{options.Client, options.Reader},
 		options: options,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[key](retryFirst, retryMost),
 			workqueue.TypedRateLimitingQueueConfig[key]{Name: "job"}),
-		slots:      slots.New(options.Concurrent, options.PerNamespace, options.Wake),
-		background: slots.New(options.ConcurrentInBackground, options.PerNamespace, options.Wake),
-		writers:    make(chan struct{}, writers),
-		runs:       make(map[key]*record),
-		wakes:      delayedWakes{wake: options.Wake},
+		slots:   slots.NewPools(options.Concurrent, options.ConcurrentInBackground, options.PerNamespace, options.Wake),
+		writers: make(chan struct{}, writers),
+		runs:    make(map[key]*record),
+		wakes:   delayedWakes{wake: options.Wake},
 	}
+	r.Slots = r.guarded(false)
+	return r
 }
 
 // Start implements run.Runner. Every error wraps run.ErrRefused: the Runner either
@@ -284,7 +284,7 @@ func (r *Runner) Count() (inFlight, waiting int) {
 			inFlight++
 		}
 	}
-	return inFlight, r.slots.Waiting() + r.background.Waiting()
+	return inFlight, r.slots.Waiting()
 }
 
 // Ended implements run.Runner.

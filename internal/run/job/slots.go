@@ -8,47 +8,38 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// slotsOf are the slots of one pool of a Runner. It implements run.Slots.
-type slotsOf struct {
-	runner *Runner
-	pool   *slots.Pool
-}
-
-// Reserve implements run.Slots.
-func (r *Runner) Reserve(namespace, name string) bool {
-	return slotsOf{r, r.slots}.Reserve(namespace, name)
-}
-
-// Release implements run.Slots.
-func (r *Runner) Release(namespace, name string) { slotsOf{r, r.slots}.Release(namespace, name) }
-
-// Postpone implements run.Slots.
-func (r *Runner) Postpone(namespace, name string) { slotsOf{r, r.slots}.Postpone(namespace, name) }
-
 // Background implements run.Runner.
-func (r *Runner) Background() run.Slots { return slotsOf{r, r.background} }
+func (r *Runner) Background() run.Slots { return r.guarded(true) }
+
+func (r *Runner) guarded(inBackground bool) run.Slots {
+	return slots.Guarded{Pool: r.slots.Of(inBackground), Startable: r.ifStartable, Unused: r.ifUnused}
+}
 
 // poolOf returns the slots of a kind of run.
 func (r *Runner) poolOf(operation run.Operation) *slots.Pool {
-	if run.KindOf(operation).InBackground {
-		return r.background
-	}
-	return r.slots
+	return r.slots.Of(run.KindOf(operation).InBackground)
 }
 
-// Reserve implements run.Slots. Namespaces take turns, and the Stacks of one namespace
-// are served in the order in which they asked. The Jobs of earlier controllers hold slots
-// too.
-func (s slotsOf) Reserve(namespace, name string) bool {
-	s.runner.loadOnce()
-	s.runner.mu.Lock()
-	defer s.runner.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if s.runner.closed || s.runner.isBusy(stack) {
-		s.runner.noteAsked(stack)
-		return false
+// ifStartable calls do unless a run of the Stack is in flight, or its pod has not ended. The Jobs
+// of earlier controllers hold slots too.
+func (r *Runner) ifStartable(stack slots.Stack, do func()) {
+	r.loadOnce()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || r.isBusy(stack) {
+		r.noteAsked(stack)
+		return
 	}
-	return s.pool.Reserve(stack)
+	do()
+}
+
+// ifUnused calls do unless a run of the Stack is in flight, or its pod has not ended.
+func (r *Runner) ifUnused(stack slots.Stack, do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.isBusy(stack) {
+		do()
+	}
 }
 
 // noteAsked has the Stack woken once the pods that it waits for have ended. The caller holds
@@ -58,27 +49,6 @@ func (r *Runner) noteAsked(stack slots.Stack) {
 		if known.stack == stack && known.lingering != nil && known.blocksStack() {
 			known.lingering.asked = true
 		}
-	}
-}
-
-// Release implements run.Slots. It does not free the slot of a run in flight, or of one
-// whose pod has not ended.
-func (s slotsOf) Release(namespace, name string) {
-	s.runner.mu.Lock()
-	defer s.runner.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !s.runner.isBusy(stack) {
-		s.pool.Release(stack)
-	}
-}
-
-// Postpone implements run.Slots. Like Release, it frees no slot that is in use.
-func (s slotsOf) Postpone(namespace, name string) {
-	s.runner.mu.Lock()
-	defer s.runner.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !s.runner.isBusy(stack) {
-		s.pool.Postpone(stack)
 	}
 }
 

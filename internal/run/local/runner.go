@@ -56,6 +56,7 @@ type Options struct {
 
 // Runner executes runs in this process. It implements run.Runner.
 type Runner struct {
+	run.Slots
 	options  Options
 	executor inplace.Executor
 	// life is the parent context of all runs.
@@ -66,10 +67,8 @@ type Runner struct {
 
 	mu     sync.Mutex
 	closed bool
-	slots  *slots.Pool
-	// background are the slots of the runs in the background.
-	background *slots.Pool
-	runs       map[string]*record
+	slots  slots.Pools
+	runs   map[string]*record
 }
 
 // record is what is known of a run started here.
@@ -99,22 +98,20 @@ var _ run.Runner = (*Runner)(nil)
 // and say so in their Stacks, and the controller stays up to retry them.
 func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
-	return &Runner{
+	r := &Runner{
 		options: options, life: life, end: end,
-		executor:   inplace.Executor{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
-		slots:      slots.New(options.Concurrent, options.PerNamespace, options.Wake),
-		background: slots.New(options.ConcurrentInBackground, options.PerNamespace, options.Wake),
-		runs:       make(map[string]*record),
+		executor: inplace.Executor{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
+		slots:    slots.NewPools(options.Concurrent, options.ConcurrentInBackground, options.PerNamespace, options.Wake),
+		runs:     make(map[string]*record),
 	}
+	r.Slots = r.guarded(false)
+	return r
 }
 
 // Start implements run.Runner. Every error wraps run.ErrRefused: a run either begins
 // here or not at all.
 func (r *Runner) Start(started run.Run) error {
-	stack, pool := slots.Stack{Namespace: started.Namespace, Name: started.Name}, r.slots
-	if run.KindOf(started.Operation).InBackground {
-		pool = r.background
-	}
+	stack, pool := slots.Stack{Namespace: started.Namespace, Name: started.Name}, r.slots.Of(run.KindOf(started.Operation).InBackground)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !validID(started.ID) {
@@ -205,7 +202,7 @@ func (r *Runner) Count() (inFlight, waiting int) {
 			inFlight++
 		}
 	}
-	return inFlight, r.slots.Waiting() + r.background.Waiting()
+	return inFlight, r.slots.Waiting()
 }
 
 // Ended implements run.Runner.

@@ -8,55 +8,27 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/slots"
 )
 
-// slotsOf are the slots of one pool of a Runner. It implements run.Slots.
-type slotsOf struct {
-	runner *Runner
-	pool   *slots.Pool
-}
-
-// Reserve implements run.Slots.
-func (r *Runner) Reserve(namespace, name string) bool {
-	return slotsOf{r, r.slots}.Reserve(namespace, name)
-}
-
-// Release implements run.Slots.
-func (r *Runner) Release(namespace, name string) { slotsOf{r, r.slots}.Release(namespace, name) }
-
-// Postpone implements run.Slots.
-func (r *Runner) Postpone(namespace, name string) { slotsOf{r, r.slots}.Postpone(namespace, name) }
-
 // Background implements run.Runner.
-func (r *Runner) Background() run.Slots { return slotsOf{r, r.background} }
+func (r *Runner) Background() run.Slots { return r.guarded(true) }
 
-// Reserve implements run.Slots. Namespaces take turns; within one, Stacks are served
-// in order of request. A Stack that was deleted and recreated during its run gets a
-// slot only after that run ends, and is notified then.
-func (s slotsOf) Reserve(namespace, name string) bool {
-	s.runner.mu.Lock()
-	defer s.runner.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if s.runner.closed || s.runner.inFlight(stack) {
-		return false
-	}
-	return s.pool.Reserve(stack)
+func (r *Runner) guarded(inBackground bool) run.Slots {
+	return slots.Guarded{Pool: r.slots.Of(inBackground), Startable: r.ifStartable, Unused: r.ifUnused}
 }
 
-// Release implements run.Slots. It does not free the slot of a run in flight.
-func (s slotsOf) Release(namespace, name string) {
-	s.runner.mu.Lock()
-	defer s.runner.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !s.runner.inFlight(stack) {
-		s.pool.Release(stack)
+// ifStartable calls do unless a run of the Stack is in flight. A Stack that was deleted and
+// recreated during its run gets a slot only after that run ends, and is notified then.
+func (r *Runner) ifStartable(stack slots.Stack, do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed && !r.inFlight(stack) {
+		do()
 	}
 }
 
-// Postpone implements run.Slots. It does not free the slot of a run in flight.
-func (s slotsOf) Postpone(namespace, name string) {
-	s.runner.mu.Lock()
-	defer s.runner.mu.Unlock()
-	stack := slots.Stack{Namespace: namespace, Name: name}
-	if !s.runner.inFlight(stack) {
-		s.pool.Postpone(stack)
+func (r *Runner) ifUnused(stack slots.Stack, do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.inFlight(stack) {
+		do()
 	}
 }
