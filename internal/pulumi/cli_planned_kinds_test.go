@@ -29,9 +29,13 @@ func TestAnotherVersionOfAPluginIsAnotherPlan(t *testing.T) {
 
 	plugin, err := process.FindBin("lab/pulumi-resource-lab")
 	l.Expect(err).NotTo(HaveOccurred())
-	newer := filepath.Join(l.driver.Cache, "plugins", "resource-lab-v0.2.0")
-	l.Expect(os.MkdirAll(newer, 0o700)).To(Succeed())
-	l.Expect(os.Symlink(plugin, filepath.Join(newer, "pulumi-resource-lab"))).To(Succeed())
+	plugins := filepath.Join(l.driver.Cache, "plugins")
+	// Pulumi takes no pre-release if there is another version, and none that is still installed.
+	for _, name := range []string{"resource-lab-v0.2.0", "resource-lab-v0.3.0-alpha.1", "resource-lab-v0.4.0"} {
+		l.Expect(os.MkdirAll(filepath.Join(plugins, name), 0o700)).To(Succeed())
+	}
+	l.Expect(os.Symlink(plugin, filepath.Join(plugins, "resource-lab-v0.2.0", "pulumi-resource-lab"))).To(Succeed())
+	l.Expect(os.WriteFile(filepath.Join(plugins, "resource-lab-v0.4.0.partial"), nil, 0o600)).To(Succeed())
 
 	update := approved(proposal, made)
 	update.ID += "-update"

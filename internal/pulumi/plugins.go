@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 )
 
 // plugins are what the engine has reported of the providers.
@@ -62,30 +61,20 @@ func (p plugins) versions() map[string]string {
 	return all
 }
 
-// seeInstalled notes the newest installed version of each provider whose version the program does
-// not name: Pulumi takes that one.
+// seeInstalled notes which installed version Pulumi takes of each provider whose version the program
+// does not name.
 func (p *plugins) seeInstalled(dir string) error {
 	if len(p.unnamed) == 0 {
 		return nil
 	}
-	entries, err := os.ReadDir(dir)
+	installed, err := workspace.GetPluginsFromDir(dir)
 	if err != nil {
 		return fmt.Errorf("looking for the versions of plugins: %w", err)
 	}
 	for name := range p.unnamed {
-		var newest *semver.Version
-		for _, entry := range entries {
-			text, ok := strings.CutPrefix(entry.Name(), "resource-"+name+"-v")
-			info, err := os.Stat(filepath.Join(dir, entry.Name()))
-			if !ok || err != nil || !info.IsDir() {
-				continue // the lock of one, or one that is removed
-			}
-			if version, err := semver.Parse(text); err == nil && (newest == nil || version.GT(*newest)) {
-				newest = &version
-			}
-		}
-		if newest != nil {
-			p.seeVersion(name, newest.String())
+		wanted := workspace.PluginDescriptor{Kind: apitype.ResourcePlugin, Name: name}
+		if taken := workspace.LegacySelectCompatiblePlugin(installed, wanted); taken != nil {
+			p.seeVersion(name, taken.Version.String())
 		}
 	}
 	return nil
