@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// MinInterval is the least time between two checks of spec.drift.interval. Each queries
+	// minInterval is the least time between two checks of spec.drift.interval. Each queries
 	// the provider for every resource.
-	MinInterval = time.Minute
+	minInterval = time.Minute
 	// MaxSpread is the longest time by which a check is later than its schedule.
 	MaxSpread = 5 * time.Minute
 	// spreadPart is the part of the time between two checks that bounds the spread.
@@ -44,7 +44,7 @@ func NewSchedule(spec *v1.Drift, uid string) (*Schedule, error) {
 		if spec.Interval != nil {
 			s.interval = spec.Interval.Duration
 		}
-		s.interval = max(s.interval, MinInterval)
+		s.interval = max(s.interval, minInterval)
 		return s, nil
 	}
 	var err error
