@@ -18,7 +18,7 @@ type ignored struct {
 	paths     [][]any
 }
 
-// NewIgnore returns the rules of spec.drift.ignore. The error names the field.
+// NewIgnore returns the rules of spec.drift.ignore. The error is a FieldError.
 func NewIgnore(rules []v1.IgnoredDrift) (Ignore, error) {
 	var all Ignore
 	for n, rule := range rules {
@@ -26,12 +26,14 @@ func NewIgnore(rules []v1.IgnoredDrift) (Ignore, error) {
 		for at, text := range rule.Paths {
 			path, err := ParsePath(text)
 			if err != nil {
-				return Ignore{}, fmt.Errorf("spec.drift.ignore[%d].paths[%d]: %q is not the path of a property: %w", n, at, text, err)
+				return Ignore{}, &FieldError{
+					fmt.Sprintf("spec.drift.ignore[%d].paths[%d]", n, at), fmt.Sprintf("%q is not the path of a property: %s", text, err),
+				}
 			}
 			one.paths = append(one.paths, path)
 		}
 		if one.kind == "" && one.urn == "" {
-			return Ignore{}, fmt.Errorf("spec.drift.ignore[%d]: needs a type or a urn", n)
+			return Ignore{}, &FieldError{fmt.Sprintf("spec.drift.ignore[%d]", n), "needs a type or a urn"}
 		}
 		all.rules = append(all.rules, one)
 	}

@@ -36,8 +36,8 @@ type Schedule struct {
 	seed string
 }
 
-// NewSchedule returns the schedule of spec.drift for the Stack with that UID. The error names
-// the field.
+// NewSchedule returns the schedule of spec.drift for the Stack with that UID. The error is a
+// FieldError.
 func NewSchedule(spec *v1.Drift, uid string) (*Schedule, error) {
 	s := &Schedule{seed: uid}
 	if spec.Schedule == "" {
@@ -49,10 +49,10 @@ func NewSchedule(spec *v1.Drift, uid string) (*Schedule, error) {
 	}
 	var err error
 	if s.zone, err = location(spec.TimeZone); err != nil {
-		return nil, fmt.Errorf("spec.drift.timeZone: %w", err)
+		return nil, &FieldError{"spec.drift.timeZone", err.Error()}
 	}
 	if s.cron, err = parse(spec.Schedule); err != nil {
-		return nil, fmt.Errorf("spec.drift.schedule: %w", err)
+		return nil, &FieldError{"spec.drift.schedule", err.Error()}
 	}
 	return s, nil
 }

@@ -4,8 +4,8 @@
 package inputs
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/drift"
@@ -33,9 +33,8 @@ func validateDrift(spec v1.StackSpec) error {
 	if err == nil {
 		_, err = drift.NewIgnore(of.Ignore)
 	}
-	if err == nil {
-		return nil
+	if wrong, ok := errors.AsType[*drift.FieldError](err); ok {
+		return &InvalidError{wrong.Field, wrong.Problem}
 	}
-	field, problem, _ := strings.Cut(err.Error(), ": ")
-	return &InvalidError{field, problem}
+	return err
 }

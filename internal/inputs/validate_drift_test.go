@@ -37,7 +37,7 @@ func TestValidateDrift(t *testing.T) {
 				NewWithT(t).Expect(err).NotTo(HaveOccurred())
 				return
 			}
-			NewWithT(t).Expect(err).To(MatchError(test.want))
+			NewWithT(t).Expect(err).To(And(MatchError(test.want), BeAssignableToTypeOf(&InvalidError{})))
 		})
 	}
 }
