@@ -6,6 +6,7 @@ package pulumi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -93,11 +94,16 @@ var meantimes = []meantime{
 	{name: "drift, with refresh", refresh: true, do: (*held).driftOne},
 }
 
+// driftOne changes a thing of the stack. Those that were retained are in the cloud alone.
 func (h *held) driftOne(*heldProgram) {
-	things := h.snapshot().things
-	for id := range things {
-		h.Expect(cloud.Open(h.cloud).Edit(id, func(t *cloud.Thing) { drifted := "drifted"; t.Value = &drifted })).To(Succeed())
-		return
+	shot := h.snapshot()
+	urns := slices.Sorted(maps.Keys(shot.ids))
+	for n, offset := 0, h.random.IntN(max(1, len(urns))); n < len(urns); n++ {
+		id := shot.ids[urns[(n+offset)%len(urns)]]
+		if _, exists := shot.things[id]; exists {
+			h.Expect(cloud.Open(h.cloud).Edit(id, func(t *cloud.Thing) { drifted := "drifted"; t.Value = &drifted })).To(Succeed())
+			return
+		}
 	}
 }
 
