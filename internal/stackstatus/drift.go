@@ -36,14 +36,14 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 		Found:     KnownProject(stack).Name != "" && !MustExist(stack),
 		Requested: IsOpenRequest(stack, v1.CheckDriftAnnotation, known.LastHandledCheck),
 		Pending:   known.CheckPending || isOutdated(stack, known), Failures: known.Failures,
-	}
-	seen.Left = isDriftLeft(stack)
-	if stack.Spec.Drift == nil {
-		return seen
+		Left: isDriftLeft(stack),
 	}
 	last := stack.CreationTimestamp.Time
 	if known.LastCheckedAt != nil {
 		last, seen.LastAt = known.LastCheckedAt.Time, known.LastCheckedAt.Time
+	}
+	if stack.Spec.Drift == nil {
+		return seen // no schedule and no correction
 	}
 	seen.Correction = observeCorrection(stack, known)
 	if last.After(now.Add(drift.MaxSpread)) {

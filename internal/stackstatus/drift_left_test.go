@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/drift"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 func TestAStackIsCheckedAlsoIfTheClockWasSetBack(t *testing.T) {
@@ -32,6 +33,22 @@ func TestAStackIsCheckedAlsoIfTheClockWasSetBack(t *testing.T) {
 			NewWithT(t).Expect(observeDrift(stack, now).NextAt).To(test.want)
 		})
 	}
+}
+
+// A check is pending after an update, and spec.drift is gone: only the annotation, whose request is
+// handled, has what was found kept.
+func TestAFailedCheckWithoutAScheduleBacksOff(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	ended(update, run.Succeeded)(stack)
+	stack.Annotations = map[string]string{v1.CheckDriftAnnotation: "one"}
+	stack.Status.Drift = &v1.DriftStatus{Digest: "sha256:a", LastHandledCheck: "one", CheckPending: true}
+	g.Expect(decided(stack)).To(Equal("InSync and a check"))
+
+	FailCheck(stack, "boom", started)
+	g.Expect(decided(stack)).To(Equal("InSync"))
+	stack.Status.Drift.LastCheckedAt = &metav1.Time{Time: started.Add(-time.Hour)}
+	g.Expect(decided(stack)).To(Equal("InSync and a check"))
 }
 
 func TestWhatSpecDriftNoLongerAsksForGoes(t *testing.T) {
