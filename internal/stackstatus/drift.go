@@ -35,8 +35,10 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 	seen := decide.Drift{
 		Found:     KnownProject(stack).Name != "" && !MustExist(stack),
 		Requested: IsOpenRequest(stack, v1.CheckDriftAnnotation, known.LastHandledCheck),
-		Pending:   known.CheckPending || isOutdated(stack, known), Failures: known.Failures,
-		Left: isDriftLeft(stack),
+		// What nothing asks for is dropped, and is not checked again.
+		Pending:  !IsDriftUnwanted(stack) && (known.CheckPending || isOutdated(stack, known)),
+		Failures: known.Failures,
+		Left:     isDriftLeft(stack),
 	}
 	last := stack.CreationTimestamp.Time
 	if known.LastCheckedAt != nil {

@@ -51,6 +51,15 @@ func TestAFailedCheckWithoutAScheduleBacksOff(t *testing.T) {
 	g.Expect(decided(stack)).To(Equal("InSync and a check"))
 }
 
+func TestNoCheckIsPendingThatNothingAsksFor(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	ended(update, run.Succeeded)(stack)
+	stack.Status.Drift = &v1.DriftStatus{Digest: "sha256:a", CheckPending: true}
+	g.Expect(decided(stack)).To(Equal("InSync"))
+	g.Expect(observeDrift(stack, started).Left).To(BeTrue(), "it is dropped")
+}
+
 func TestWhatSpecDriftNoLongerAsksForGoes(t *testing.T) {
 	corrected := v1.DriftStatus{Result: v1.DriftDetectedReason, Digest: "sha256:a", AttemptedDigest: "sha256:a", SpecDigest: "sha256:b", Message: notUndone,
 		Targets: []string{"urn:a"}, TargetDependents: true, LastHandledCheck: "one"}
