@@ -59,7 +59,7 @@ func testApprovals(t *testing.T, server *api) {
 		notTheName = "the annotation pulumi.com/approved-by must be "
 		notInSpec  = "may not set spec.approval.approved of Stacks in namespace "
 		notLower   = "may not lower spec.approval.require from "
-		notCorrect = "may not change spec.drift.mode from Propose to Correct"
+		notPropose = "may not change spec.drift.mode from Propose"
 		notElse    = "and change nothing else of it"
 	)
 	approvedInSpec := "{spec: {approval: {approved: '" + digestA + "'}}}"
@@ -115,10 +115,12 @@ func testApprovals(t *testing.T, server *api) {
 		"an editor does not remove the approval": {edit: edit{editor, "{spec: {approval: }}"}, refusal: editor + " " + notLower + "Destructive"},
 		"a commit asks for fewer":                {edit: edit{flux, "{spec: {approval: {require: Never}}}"}},
 		"an editor does not have drift corrected that is proposed": {before: proposesDrift,
-			edit: edit{editor, "{spec: {drift: {mode: Correct}}}"}, refusal: editor + " " + notCorrect},
-		"an editor has drift only reported":         {before: proposesDrift, edit: edit{editor, "{spec: {drift: {mode: Report}}}"}},
-		"an editor has nothing checked":             {before: proposesDrift, edit: edit{editor, "{spec: {drift: }}"}},
-		"an editor has drift checked more often":    {before: proposesDrift, edit: edit{editor, "{spec: {drift: {interval: 5m}}}"}},
+			edit: edit{editor, "{spec: {drift: {mode: Correct}}}"}, refusal: editor + " " + notPropose},
+		"nor only reported, and then corrected":  {before: proposesDrift, edit: edit{editor, "{spec: {drift: {mode: Report}}}"}, refusal: editor + " " + notPropose},
+		"nor not checked, and then corrected":    {before: proposesDrift, edit: edit{editor, "{spec: {drift: }}"}, refusal: editor + " " + notPropose},
+		"an editor has drift checked more often": {before: proposesDrift, edit: edit{editor, "{spec: {drift: {interval: 5m}}}"}},
+		"an editor has drift corrected that nobody proposes": {before: []edit{{editor, "{spec: {drift: {interval: 1h}}}"}},
+			edit: edit{editor, "{spec: {drift: {mode: Correct}}}"}},
 		"an approver who may edit has it corrected": {before: proposesDrift, edit: edit{both, "{spec: {drift: {mode: Correct}}}"}},
 		"a commit has it corrected":                 {before: proposesDrift, edit: edit{flux, "{spec: {drift: {mode: Correct}}}"}},
 		"an editor has it corrected with approvals of everything": {before: proposesDrift,
