@@ -14,7 +14,7 @@ var GroupVersion = schema.GroupVersion{Group: "pulumi.com", Version: "v1"}
 
 // AddToScheme registers the types of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Stack{}, &StackList{}, &Program{}, &ProgramList{})
+	scheme.AddKnownTypes(GroupVersion, &Stack{}, &StackList{}, &Program{}, &ProgramList{}, &PolicySet{}, &PolicySetList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -433,7 +433,7 @@ type StackStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions of the Stack: Ready, Reconciling, Stalled and, if it is checked
-	// for drift, Drifted.
+	// for drift, Drifted, and if PolicySets select it, Compliant.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -537,6 +537,11 @@ type StackStatus struct {
 	// Drift describes the last check for drift. See spec.drift.
 	// +optional
 	Drift *DriftStatus `json:"drift,omitempty"`
+
+	// Policies is the result of the policy packs that guard the Stack. It is
+	// absent if no PolicySet selects the Stack.
+	// +optional
+	Policies *PoliciesStatus `json:"policies,omitempty"`
 
 	// Failures is the number of consecutive runs that have failed or were
 	// interrupted. A new revision or a new spec resets it. Runs that a

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Crds changes the CRDs in a directory in ways that controller-gen has no marker for:
-// nullable.go and descriptions.go say how and why. It is a part of `make generate`.
+// nullable.go, descriptions.go and policies.go say how and why. It is a part of `make generate`.
 package main
 
 import (
@@ -22,8 +22,12 @@ func main() {
 	}
 	for name, change := range map[string]func(version string, root schema){
 		"pulumi.com_programs.yaml": func(_ string, root schema) { markProgram(root) },
+		"pulumi.com_policysets.yaml": func(_ string, root schema) {
+			typePolicies(root)
+			markEntriesOfSpec(root)
+		},
 		"pulumi.com_stacks.yaml": func(version string, root schema) {
-			markStack(root)
+			markEntriesOfSpec(root)
 			if version == "v1alpha1" {
 				dropDescriptions(root)
 			}

@@ -17,9 +17,9 @@ func markProgram(crd schema) {
 	crd.in("properties", "program").markFields()
 }
 
-// markStack keeps the null of an entry of a map: a value got lost there. The null of a
-// field is no value, as everywhere in Kubernetes.
-func markStack(crd schema) {
+// markEntriesOfSpec keeps the null of an entry of a map: a value got lost there. The null of
+// a field is no value, as everywhere in Kubernetes.
+func markEntriesOfSpec(crd schema) {
 	crd.in("properties", "spec").markEntries()
 }
 

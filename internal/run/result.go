@@ -115,6 +115,8 @@ type Result struct {
 	Plan *plan.Plan `json:",omitempty"`
 	// Drift is what a CheckDrift has found. Nil if it did not succeed, and for any other run.
 	Drift *Drift `json:",omitempty"`
+	// Violations are those of the policies of Run.Policies: each once, and a bounded number.
+	Violations Violations `json:",omitzero"`
 	// Log is the end of the run's log, if the log itself is gone with the place of the run.
 	// Nil otherwise.
 	Log *Log `json:",omitempty"`

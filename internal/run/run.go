@@ -86,6 +86,9 @@ type Run struct {
 	Approved string `json:",omitempty"`
 	// IgnoreDrift is what a CheckDrift leaves out of its Drift.
 	IgnoreDrift []v1.IgnoredDrift `json:",omitempty"`
+	// Policies are the packs that the program is run with, in order. Pods of an earlier version
+	// do not know them.
+	Policies []PolicyPack `json:",omitempty"`
 	// Outputs to return in plain text, from ReadOutputs or from an Update that succeeds.
 	// Nil is none.
 	Outputs *WantedOutputs

@@ -43,6 +43,7 @@ func TestManifestsOnAnAPIServer(t *testing.T) {
 	t.Run("every manifest that is shown is created", func(t *testing.T) { testShownManifests(t, server) })
 	t.Run("so is every part of a spec", func(t *testing.T) { testShownFragments(t, server) })
 	t.Run("a manifest with a fault is refused and the fault is named", func(t *testing.T) { testRefused(t, server) })
+	t.Run("a PolicySet says what it means", func(t *testing.T) { testPolicySets(t, server) })
 	t.Run("a manifest of a user is accepted", func(t *testing.T) { testAccepted(t, server) })
 	t.Run("what is null is there to be seen", func(t *testing.T) { testNulls(t, server) })
 	t.Run("a Stack of the first version of the API is one of today's", func(t *testing.T) { testFirstVersion(t, server) })
