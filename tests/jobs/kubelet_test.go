@@ -6,6 +6,9 @@ package jobs
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,20 +17,54 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
+
+// pods returns the client of the pods of the namespace, which has an account for them.
+func (t *team) pods() typedcorev1.PodInterface {
+	t.test.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: t.namespace}}
+	t.Expect(client.IgnoreAlreadyExists(t.Client().Create(t.ctx, account))).To(Succeed())
+	return kubernetes.NewForConfigOrDie(t.ControlPlane.RESTConfig()).CoreV1().Pods(t.namespace)
+}
+
+// TestTheVolumesOfAPodEndWithIt keeps the disk from filling up with those of the pods of Jobs, which are kept.
+func TestTheVolumesOfAPodEndWithIt(t *testing.T) {
+	short.Skip(t)
+	u := newTeam(t)
+	pods := u.pods()
+	pod, err := pods.Create(u.ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod"}, Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, ServiceAccountName: "default",
+		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+		Containers: []corev1.Container{{
+			Name: "a", Image: sleeper, Command: []string{"/bin/sh", "-c", `echo text >"$0/file" && echo "in $0"`, "/data"},
+			VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
+		}},
+	}}, metav1.CreateOptions{})
+	u.Expect(err).NotTo(HaveOccurred())
+	u.Eventually(func(g Gomega) {
+		now, err := pods.Get(u.ctx, pod.Name, metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(now.Status.Phase).To(Equal(corev1.PodSucceeded))
+	}).Should(Succeed())
+	log := u.kubelet.Log(string(pod.UID))
+	text, err := os.ReadFile(log)
+	u.Expect(err).NotTo(HaveOccurred())
+	_, dir, found := strings.Cut(strings.TrimSpace(string(text)), "in ")
+	u.Expect(found).To(BeTrue(), string(text))
+	u.Expect(dir).NotTo(BeAnExistingFile())
+	u.Expect(filepath.Glob(filepath.Join(filepath.Dir(log), "*"))).To(ConsistOf(log), "the token of its account is gone, too")
+}
 
 // TestPodsAreRemovedWheneverTheyAreDeleted deletes pods that are about to start, to end, or whose end is about to be reported. One that
 // is left would keep the slot of its run.
 func TestPodsAreRemovedWheneverTheyAreDeleted(t *testing.T) {
 	short.Skip(t)
 	u := newTeam(t)
-	api := kubernetes.NewForConfigOrDie(u.ControlPlane.RESTConfig()).CoreV1()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: u.namespace}}
-	u.Expect(client.IgnoreAlreadyExists(u.Client().Create(u.ctx, account))).To(Succeed())
-	pods := api.Pods(u.namespace)
+	pods := u.pods()
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {

@@ -30,11 +30,16 @@ func unshared(command ...string) []string {
 	return append([]string{"--uts", "--mount", "--pid", "--mount-proc", "--fork", "--kill-child"}, command...)
 }
 
+// volumeDir has all that is deleted with the pod.
+func (k *Kubelet) volumeDir(p *pod) string {
+	return filepath.Join(k.options.Dir, string(p.UID), "volumes")
+}
+
 // mount creates the volumes of the pod, and returns the directory for each mount path.
 func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) {
 	volumes := map[string]string{}
 	for _, volume := range p.Spec.Volumes {
-		dir := filepath.Join(k.options.Dir, string(p.UID), volume.Name)
+		dir := filepath.Join(k.volumeDir(p), "empty-dir", volume.Name)
 		switch {
 		case volume.HostPath != nil:
 			dir = volume.HostPath.Path
@@ -48,7 +53,7 @@ func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) 
 		}
 		volumes[volume.Name] = dir
 	}
-	account := filepath.Join(k.options.Dir, string(p.UID), "account")
+	account := filepath.Join(k.volumeDir(p), "account")
 	if err := os.MkdirAll(account, 0o755); err != nil {
 		return nil, err
 	}
@@ -69,6 +74,10 @@ func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) 
 	volumes[accountDir] = account
 	return volumes, nil
 }
+
+// unmount deletes the volumes of a pod whose containers have ended. Like a kubelet, it does not wait until the pod is deleted:
+// each pod of a run has its own copy of the controller, of 100 MB, and its Job is kept.
+func (k *Kubelet) unmount(p *pod) error { return os.RemoveAll(k.volumeDir(p)) }
 
 // runContainer runs a container, and returns its exit code.
 func (k *Kubelet) runContainer(ctx context.Context, p *pod, container corev1.Container, image Image, volumes map[string]string) int32 {

@@ -180,12 +180,15 @@ func (k *Kubelet) Claim(namespace, name string) string {
 	return filepath.Join(k.options.Dir, "claims", namespace, name)
 }
 
-// Log is the path of a pod's log.
+// Log is the path of a pod's log, which is kept.
 func (k *Kubelet) Log(uid string) string { return filepath.Join(k.options.Dir, uid, "log") }
 
 func (k *Kubelet) runPod(ctx context.Context, p *pod) {
 	defer p.cancel()
 	status := k.runContainers(ctx, p)
+	if err := k.unmount(p); err != nil {
+		status.Message = err.Error()
+	}
 	// The result of the container is reported even at the end of the test.
 	telling, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
