@@ -19,6 +19,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -48,16 +50,20 @@ type Options struct {
 	CRDPaths []string
 	// AuditUsers are the users whose requests are logged, for Requests.
 	AuditUsers []string
+	// Silence is how long the API server may leave all requests unanswered before it has failed, see Context. Zero is 2 minutes.
+	Silence time.Duration
 }
 
 // ControlPlane is a running etcd and kube-apiserver: RBAC is on, no controller manager, no kubelet, no ServiceAccount
 // admission. Its methods are not safe for concurrent use, except for Stop.
 type ControlPlane struct {
-	dir       string
-	etcd      *process.Process
-	apiserver *process.Process
-	server    process.Spec // to start the API server again
-	config    *rest.Config
+	dir    string
+	server process.Spec // to start the API server again
+	config *rest.Config
+	watch
+
+	changing        sync.Mutex
+	etcd, apiserver *process.Process
 }
 
 // ProjectCRDs returns the directories with the CRDs of source-controller and of this project.
@@ -78,9 +84,9 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if options.LogDir == "" {
 		options.LogDir = options.Dir
 	}
-	c := &ControlPlane{dir: options.Dir}
+	c := &ControlPlane{dir: options.Dir, watch: newWatch(options.Silence)}
 	if err := c.start(ctx, options); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the control plane: %w", err), c.Stop())
+		return nil, errors.Join(fmt.Errorf("starting the control plane: %w", err), context.Cause(c.Context()), c.Stop())
 	}
 	context.AfterFunc(ctx, func() { _ = c.Stop() })
 	return c, nil
@@ -126,7 +132,7 @@ func (c *ControlPlane) startEtcd(ctx context.Context, options Options, url strin
 		return err
 	}
 	// The end of ctx must not end etcd directly: Stop ends it after the API server.
-	c.etcd, err = process.Start(context.WithoutCancel(ctx), process.Spec{
+	etcd, err := process.Start(context.WithoutCancel(ctx), process.Spec{
 		Name: "etcd",
 		Path: path,
 		Args: []string{
@@ -141,7 +147,14 @@ func (c *ControlPlane) startEtcd(ctx context.Context, options Options, url strin
 		Log:   filepath.Join(options.LogDir, "etcd.log"),
 		Grace: stopGrace,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	c.changing.Lock()
+	c.etcd = etcd
+	c.changing.Unlock()
+	go c.watchEtcd(etcd)
+	return nil
 }
 
 func apiServerSpec(options Options, files serverFiles, etcdURL string, port int) (process.Spec, error) {
@@ -186,44 +199,61 @@ func apiServerSpec(options Options, files serverFiles, etcdURL string, port int)
 // StartAPIServer restarts the API server after StopAPIServer or KillAPIServer, with the
 // same port and data, and returns when it is ready and has a default namespace.
 func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
+	if err := context.Cause(c.Context()); err != nil {
+		return err
+	}
 	server, err := process.Start(context.WithoutCancel(ctx), c.server)
 	if err != nil {
 		return err
 	}
+	c.changing.Lock()
 	c.apiserver = server
+	c.changing.Unlock()
 	transport, err := rest.TransportFor(c.config)
 	if err != nil {
 		return fmt.Errorf("making a client for the API server: %w", err)
 	}
 	client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
 	// The API server is ready before it has created its first namespaces.
-	for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
-		if err := server.Await(ctx, startTimeout, process.HTTPProbe(client, c.config.Host+path)); err != nil {
+	stored := process.HTTPProbe(client, c.config.Host+"/api/v1/namespaces/default")
+	for _, probe := range []func(context.Context) error{process.HTTPProbe(client, c.config.Host+"/readyz"), stored} {
+		if err := server.Await(ctx, startTimeout, probe); err != nil {
 			return err
 		}
 	}
+	c.watchServer(server, stored)
 	return nil
 }
 
 // KillAPIServer kills the API server only, like an outage of the control plane.
-func (c *ControlPlane) KillAPIServer() error { return c.apiserver.Kill() }
+func (c *ControlPlane) KillAPIServer() error {
+	c.unwatchServer()
+	return c.apiserver.Kill()
+}
 
 // StopAPIServer stops the API server only, like an upgrade of the control plane.
 func (c *ControlPlane) StopAPIServer() error {
+	c.unwatchServer()
 	return c.apiserver.Stop()
 }
 
 // Stop ends both processes, and returns when they are gone. It keeps Options.Dir. It may
 // be called twice.
 func (c *ControlPlane) Stop() error {
+	c.unwatch()
 	var errs []error
-	// The API server first: without etcd, it would not end in time.
-	for _, p := range []*process.Process{c.apiserver, c.etcd} {
-		if p != nil {
-			errs = append(errs, p.Stop())
-		}
+	for _, p := range c.processes() {
+		errs = append(errs, p.Stop())
 	}
 	return errors.Join(errs...)
+}
+
+// processes returns those that were started, in the order in which they must end: without etcd, the API server would not
+// end in time.
+func (c *ControlPlane) processes() []*process.Process {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	return slices.DeleteFunc([]*process.Process{c.apiserver, c.etcd}, func(p *process.Process) bool { return p == nil })
 }
 
 // RESTConfig returns a new client configuration for the group system:masters, which may

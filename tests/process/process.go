@@ -142,6 +142,12 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
+// Ending waits for the end of the process, and returns how it ended, such as "signal: killed".
+func (p *Process) Ending() string {
+	<-p.done
+	return p.cmd.ProcessState.String()
+}
+
 // Stop sends SIGTERM to the whole group, and SIGKILL if the leader has not ended after
 // Spec.Grace. It returns when the process is gone. It fails if the process had to be
 // killed or could not be signalled, but not if it ended by itself, in whatever way. It

@@ -215,3 +215,8 @@ func TestRepoRootIsWhereTheRootModuleIs(t *testing.T) {
 	_, err = FindBin("no-such-program")
 	g.Expect(err).To(MatchError(ContainSubstring("make tools")))
 }
+
+func TestRoomNamesDiskAndMemory(t *testing.T) {
+	NewWithT(t).Expect(Room(t.TempDir())).To(MatchRegexp(
+		`^of the disk of /.+, \d+\.\d GiB of \d+\.\d GiB and \d+ of \d+ inodes are free( \(the disk is full\))?, \d+\.\d GiB of \d+\.\d GiB of memory are available$`))
+}
