@@ -6,6 +6,7 @@ package pulumi
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
@@ -16,8 +17,8 @@ import (
 // steps and approves all.
 type approvedSteps struct {
 	// ops are the operations by URN.
-	ops map[string]map[apitype.OpType]bool
-	// over is set if there were too many resources.
+	ops map[string][]apitype.OpType
+	// over is set if there were too many resources. What is not known of is approved then.
 	over bool
 }
 
@@ -27,38 +28,47 @@ func (a *approvedSteps) note(event *stepEvent) {
 		return
 	}
 	meta := event.Metadata
-	if _, known := a.ops[meta.URN]; !known && len(a.ops) >= maxKeptSteps {
+	ops, known := a.ops[meta.URN]
+	switch {
+	case !known && len(a.ops) >= maxKeptSteps:
 		a.over = true
 		return
+	case a.ops == nil:
+		a.ops = map[string][]apitype.OpType{}
 	}
-	if a.ops == nil {
-		a.ops = map[string]map[apitype.OpType]bool{}
+	if !slices.Contains(ops, meta.Op) {
+		a.ops[meta.URN] = append(ops, meta.Op)
 	}
-	if a.ops[meta.URN] == nil {
-		a.ops[meta.URN] = map[apitype.OpType]bool{}
-	}
-	a.ops[meta.URN][meta.Op] = true
 }
 
 // approve reports whether the plan has the step. By the rule of Pulumi's own plans, an update is
 // one in place of a replacement too: the values that are known by then may not need that.
 func (a *approvedSteps) approve(event *stepEvent) bool {
-	if a == nil || a.over || !changesResource(event) {
+	if a == nil || !changesResource(event) {
 		return true
 	}
-	ops, op := a.ops[event.Metadata.URN], event.Metadata.Op
-	return ops[op] || (op == apitype.OpUpdate && ops[apitype.OpReplace])
+	ops, known := a.ops[event.Metadata.URN]
+	if !known {
+		return a.over
+	}
+	op := event.Metadata.Op
+	return slices.Contains(ops, op) || (op == apitype.OpUpdate && slices.Contains(ops, apitype.OpReplace))
 }
 
 // changesResource reports whether the step does anything outside of the state. A component is
 // nothing outside of it.
 func changesResource(event *stepEvent) bool {
-	switch event.Metadata.Op {
+	return !changesNothing(event.Metadata.Op) && isCustom(event)
+}
+
+// changesNothing reports whether an operation does nothing outside of the state.
+func changesNothing(op apitype.OpType) bool {
+	switch op {
 	case apitype.OpSame, apitype.OpRead, apitype.OpReadReplacement, apitype.OpReadDiscard, apitype.OpDiscardReplaced,
 		apitype.OpRefresh, apitype.OpRemovePendingReplace:
-		return false
+		return true
 	}
-	return isCustom(event)
+	return false
 }
 
 // refusal is why a run that is watched has to be stopped, nil if it has not: a step that is not approved,

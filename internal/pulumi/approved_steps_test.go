@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,7 +45,7 @@ func TestARunIsStoppedAtWhatItsPlanMayNotHave(t *testing.T) {
 			stopped := 0
 			f := &follower{path: path, events: &events{mask: mask.New(nil)}, say: func(string) {}}
 			if !test.unwatched {
-				f.events.approved = &approvedSteps{ops: map[string]map[apitype.OpType]bool{urn + "a": {apitype.OpCreate: true}}}
+				f.events.approved = &approvedSteps{ops: map[string][]apitype.OpType{urn + "a": {apitype.OpCreate}}}
 				f.stopOther = func() { stopped++ }
 			}
 			f.poll()
@@ -59,4 +60,23 @@ func TestARunIsStoppedAtWhatItsPlanMayNotHave(t *testing.T) {
 			g.Expect(f.events.refusal()).To(MatchError(ContainSubstring(test.stopped)))
 		})
 	}
+}
+
+func TestWhatIsApprovedOfMoreResourcesThanAreKept(t *testing.T) {
+	t.Parallel()
+	step := func(op apitype.OpType, n int) *stepEvent {
+		event := &stepEvent{}
+		event.Metadata.Op, event.Metadata.URN, event.Metadata.New = op, fmt.Sprintf("urn:%d", n), &stepState{Custom: true}
+		return event
+	}
+	steps := &approvedSteps{}
+	for n := range maxKeptSteps + 1 {
+		steps.note(step(apitype.OpUpdate, n))
+	}
+	steps.note(step(apitype.OpReplace, 1))
+	g := NewWithT(t)
+	g.Expect(steps.approve(step(apitype.OpUpdate, 0))).To(BeTrue())
+	g.Expect(steps.approve(step(apitype.OpDelete, 0))).To(BeFalse(), "its steps are known")
+	g.Expect(steps.approve(step(apitype.OpReplace, 1))).To(BeTrue())
+	g.Expect(steps.approve(step(apitype.OpDelete, maxKeptSteps))).To(BeTrue(), "it is not known")
 }

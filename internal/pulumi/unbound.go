@@ -96,9 +96,7 @@ func (d planDiff) hasFiles() bool { return d.has(sig.AssetSig, sig.ArchiveSig) }
 
 // changes reports whether anything is done to the resource.
 func (p resourcePlan) changes() bool {
-	return slices.ContainsFunc(p.Steps, func(op apitype.OpType) bool {
-		return op != apitype.OpSame && op != apitype.OpRead && op != apitype.OpRefresh
-	})
+	return slices.ContainsFunc(p.Steps, func(op apitype.OpType) bool { return !changesNothing(op) })
 }
 
 func (b *binding) see(urn string, planned resourcePlan) {
