@@ -1,0 +1,89 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package analyzer is the process that Pulumi starts as a policy pack. It becomes the pack, or has
+// the host of its language run it, with the environment that the controller has chosen.
+//
+// Pulumi itself would start a pack as it starts the program: with all variables of the Stack, such
+// as NODE_OPTIONS, which can make a pack find no violations, and in the language host of the
+// program, which Pulumi.yaml and variables can replace.
+package analyzer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// prefix begins the name under which the executable of this process is an analyzer. Pulumi passes
+// a pack no arguments of its own.
+const prefix = "pulumi-analyzer-"
+
+// Launch is how to start a policy pack.
+type Launch struct {
+	// Dir is the directory of the pack, in which it runs.
+	Dir string
+	// Program is the executable of the pack. Empty if a language host runs it.
+	Program string
+	// Host is the executable of the language host, and Options are those of the runtime of the
+	// pack.
+	Host    string
+	Options map[string]any
+	// Env is the complete environment.
+	Env []string
+}
+
+// Name returns the name under which the executable of this process is a pack.
+func Name(pack int) string { return fmt.Sprintf("%s%d", prefix, pack) }
+
+// Place makes this executable a pack, at a path with such a name, that is started as described.
+func (l Launch) Place(executable, path string) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("describing a policy pack: %w", err)
+	}
+	for _, old := range []string{path, description(path)} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("preparing a policy pack: %w", err)
+		}
+	}
+	if err := os.WriteFile(description(path), text, 0o600); err != nil {
+		return fmt.Errorf("preparing a policy pack: %w", err)
+	}
+	if err := os.Symlink(executable, path); err != nil {
+		return fmt.Errorf("preparing a policy pack: %w", err)
+	}
+	return nil
+}
+
+// description is the file with the Launch.
+func description(path string) string { return path + ".json" }
+
+// IsAnalyzer reports whether a process was started as a policy pack, by its first argument.
+func IsAnalyzer(path string) bool { return strings.HasPrefix(filepath.Base(path), prefix) }
+
+// Run is the process of a policy pack, with all arguments of the process: it does not return if
+// the pack is an executable. It returns the exit code.
+func Run(ctx context.Context, args []string) (int, error) {
+	text, err := os.ReadFile(description(args[0]))
+	if err != nil {
+		return 1, fmt.Errorf("starting a policy pack: %w", err)
+	}
+	var l Launch
+	if err := json.Unmarshal(text, &l); err != nil {
+		return 1, fmt.Errorf("starting a policy pack: %w", err)
+	}
+	if err := os.Chdir(l.Dir); err != nil {
+		return 1, fmt.Errorf("starting a policy pack: %w", err)
+	}
+	if l.Program != "" {
+		return 1, fmt.Errorf("starting %s: %w", filepath.Base(l.Program), syscall.Exec(l.Program, append([]string{l.Program}, args[1:]...), l.Env))
+	}
+	return l.runInHost(ctx, args[1:])
+}
