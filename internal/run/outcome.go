@@ -48,6 +48,12 @@ const (
 	// PlanChanged is a run that changed nothing because its plan is another one than the one
 	// that is approved. Result.Plan has it.
 	PlanChanged Outcome = "PlanChanged"
+	// PolicyViolation is a run that was stopped because a mandatory policy is violated, as a rule
+	// before it changed anything: values that are only known in mid-update are checked then.
+	PolicyViolation Outcome = "PolicyViolation"
+	// PolicyPackFailed is a run that was stopped because one of its policy packs could not be
+	// fetched, installed, configured or started, or died. It may be transient.
+	PolicyPackFailed Outcome = "PolicyPackFailed"
 	// InvalidSpec is a run that did nothing because the API server rejects its pod as
 	// invalid: spec.workspaceTemplate asks for something that does not exist.
 	InvalidSpec Outcome = "InvalidSpec"
@@ -118,6 +124,8 @@ func Effects() []Effect {
 		{TimedOut, "", RetryAtInterval, CountedAlways, true},
 		{Cancelled, v1.RunCancelledReason, RetryAtOnce, CountedAlways, false},
 		{PlanChanged, v1.ApprovalRequiredReason, RetryAtOnce, CountedNever, false},
+		{PolicyViolation, v1.PolicyViolationReason, RetryAtInterval, CountedAlways, true},
+		{PolicyPackFailed, v1.PolicyPackFailedReason, RetrySoon, CountedAlways, true},
 		{InvalidSpec, v1.InvalidSpecReason, RetryAfterEdit, CountedNever, true},
 		{PodFailed, v1.PodFailedReason, RetrySoon, CountedIfAny, true},
 	}

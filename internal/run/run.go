@@ -171,6 +171,13 @@ func (r Run) NeedsArtifact() bool {
 	return r.Program.Artifact != nil && (r.RunsProgram() || r.Project.Name == "")
 }
 
+// LoadsPolicies reports whether the run runs the program with policy packs: every kind of run
+// that previews or makes what the program asks for. No other is guarded: a destroy, a refresh and
+// a recovery work from the state.
+func (r Run) LoadsPolicies() bool {
+	return len(r.Policies) > 0 && KindOf(r.Operation).Program == ProgramAlways
+}
+
 // WantedOutputs are the outputs to return in plain text.
 type WantedOutputs struct {
 	// Keys are the names of the outputs. None means all.
