@@ -105,7 +105,7 @@ func text(long string, most int) string {
 }
 
 func (c Counts) bounded() Counts {
-	for _, count := range []*int{&c.Create, &c.Update, &c.Replace, &c.Delete, &c.Import, &c.Retain, &c.Options, &c.Other} {
+	for _, count := range []*int{&c.Create, &c.Update, &c.Replace, &c.Delete, &c.Import, &c.Retain, &c.Options, &c.Other, &c.Failed} {
 		*count = boundedCount(*count)
 	}
 	return c

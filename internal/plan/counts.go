@@ -20,6 +20,8 @@ type Counts struct {
 	Options int `json:"options,omitempty"`
 	// Other are operations that this version does not know.
 	Other int `json:"other,omitempty"`
+	// Failed are steps that a run has tried, and no plan has any.
+	Failed int `json:"failed,omitempty"`
 }
 
 // Counts counts all steps of the plan, those left out included.
@@ -39,6 +41,10 @@ func (p Plan) IsEmpty() bool {
 // and returns the counts with those of the steps.
 func (c Counts) and(steps []Step) Counts {
 	for _, step := range steps {
+		if step.Failed {
+			c.Failed++
+			continue
+		}
 		switch step.Op {
 		case OpCreate:
 			c.Create++
@@ -63,7 +69,7 @@ func (c Counts) and(steps []Step) Counts {
 
 // Total is the number of resources.
 func (c Counts) Total() int {
-	return c.Create + c.Update + c.Replace + c.Delete + c.Import + c.Retain + c.Options + c.Other
+	return c.Create + c.Update + c.Replace + c.Delete + c.Import + c.Retain + c.Options + c.Other + c.Failed
 }
 
 // String is a list such as "2 to create, 1 to delete", or "no changes".

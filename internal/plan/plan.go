@@ -76,6 +76,8 @@ type Step struct {
 	// DeleteFirst says of a replacement that the old resource is deleted before the new one is
 	// created.
 	DeleteFirst bool `json:"deleteFirst,omitempty"`
+	// Failed says of a step that a run has done that it has failed. It may be partly done.
+	Failed bool `json:"failed,omitempty"`
 	// Digest is a keyed one of the texts of the step before they were masked or cut, "" if they
 	// are shown as they are.
 	Digest string `json:"digest,omitempty"`

@@ -26,6 +26,9 @@ type row struct {
 func (s Step) rows(by wording) []row {
 	text := visible(s.Type+" "+nameOf(s.URN)) + " (" + visible(by.step(s)) + ")"
 	rows := []row{{op: s.Op, sign: s.sign(), text: text}}
+	if s.Failed {
+		rows[0].op, rows[0].sign = OpDelete, "!" // red, like the verdict of a policy
+	}
 	for _, property := range s.Properties {
 		note := ""
 		if property.Replaces {
