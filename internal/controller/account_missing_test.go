@@ -65,6 +65,22 @@ func TestNoRunStartsWithoutItsAccount(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(1))
 }
 
+func TestAPreviewWithoutItsAccountIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	w, accounts := accountWorld(t)
+	missing := accounts.err
+	accounts.err = nil
+	w.mustReconcile()
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+
+	accounts.err = missing
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1))
+	g.Expect(w.stack().Status.Preview).To(HaveValue(HaveField("Message", "ServiceAccountFailed: service account 'default/deployer' not found")))
+}
+
 func TestTheAccountIsCheckedOnlyWhenARunIsDue(t *testing.T) {
 	g := NewWithT(t)
 	w, accounts := accountWorld(t)

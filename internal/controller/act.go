@@ -22,20 +22,20 @@ import (
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
 // act does what was decided: the duties first, then the action, and then a check for drift.
-func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision) error {
+func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision, which launch) error {
 	for _, duty := range decision.Duties {
 		if err := r.do(ctx, stack, seen, duty); err != nil {
 			return err
 		}
 	}
-	if err := r.take(ctx, stack, seen, decision); err != nil || !decision.Check {
+	if err := r.take(ctx, stack, seen, decision, which); err != nil || !decision.Check {
 		return err
 	}
 	return r.checkDrift(ctx, stack)
 }
 
-// take takes the action.
-func (r *StackReconciler) take(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision) error {
+// take takes the action. A run to start is which.
+func (r *StackReconciler) take(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision, which launch) error {
 	switch decision.Action {
 	case decide.Nothing:
 		return nil
@@ -44,7 +44,7 @@ func (r *StackReconciler) take(ctx context.Context, stack *v1.Stack, seen *obser
 	case decide.MarkHeldElsewhere:
 		return r.awaitHolder(ctx, stack)
 	case decide.Start:
-		return r.start(ctx, stack, seen, launchOf(decision))
+		return r.start(ctx, stack, seen, which)
 	case decide.Absorb:
 		return r.absorb(ctx, stack, seen.Result)
 	case decide.DropRecord:

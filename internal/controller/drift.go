@@ -27,16 +27,9 @@ func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error
 		r.Runner.Background().Release(stack.Namespace, stack.Name)
 		return err
 	}
-	problem := seen.Problem
+	problem, check := seen.Problem, launch{kind: run.KindOf(run.CheckDrift), checkRequest: stackstatus.CheckRequest(stack)}
 	if problem == nil {
-		problem = r.checkRun(stack, seen, run.CheckDrift)
-	}
-	if problem == nil {
-		problem = r.checkAccount(ctx, stack, seen, run.CheckDrift)
-	}
-	check := launch{kind: run.KindOf(run.CheckDrift), checkRequest: stackstatus.CheckRequest(stack)}
-	if problem == nil {
-		problem = r.checkPlanKey(ctx, stack, check)
+		problem = r.checkStart(ctx, stack, seen, &check)
 	}
 	if problem != nil {
 		r.Runner.Background().Release(stack.Namespace, stack.Name)

@@ -36,13 +36,13 @@ const (
 
 var errNoPlanKey = errors.New("no key of plans")
 
-// checkPlanKey returns why the run that was decided on cannot have its key until a person acts,
-// before anything of it begins.
-func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, which launch) *decide.Problem {
+// checkPlanKey gets the key of the run, or returns why it cannot until a person acts.
+func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, which *launch) *decide.Problem {
 	if !which.needsPlanKey() {
 		return nil
 	}
-	_, err := r.planKey(ctx, stack)
+	var err error
+	which.planKey, err = r.planKey(ctx, stack)
 	switch {
 	case errors.Is(err, errNoPlanKey):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
@@ -52,7 +52,7 @@ func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, whi
 	case apierror.IsRefused(err):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error() + ": let the controller get and create this Secret"}
 	}
-	return nil // start returns any other error, which passes by itself
+	return nil // start tries again, and returns any other error, which passes by itself
 }
 
 // planKey returns the key of the digests in the plans of the Stack. It is derived from a random

@@ -157,6 +157,32 @@ func TestAPlanIsProposedAgainWithAnotherKey(t *testing.T) {
 	g.Expect(w.runner.started).To(Equal(2))
 }
 
+func TestTheKeyOfPlansIsReadOnceForARun(t *testing.T) {
+	g := NewWithT(t)
+	w := approvalWorld(t, v1.ApprovalAlways)
+	w.Namespace = "flux-system"
+	w.keyOf("apps", "app", "dev")
+	reads := 0
+	w.APIReader = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if at.Name == planKeyName {
+				reads++
+			}
+			return c.Get(ctx, at, object, options...)
+		},
+	})
+	w.mustReconcile()
+	g.Expect(reads).To(Equal(1))
+	w.endWith(run.Succeeded, planOf(plan.OpCreate, "a"))
+	w.annotate(v1.ApproveAnnotation, w.stack().Status.Plan.Digest)
+	w.mustReconcile()
+	w.endWith(run.Succeeded, nil)
+	w.edit(asksForPreview("one"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("PreviewRequest", "one"))
+	g.Expect(reads).To(Equal(w.runner.started))
+}
+
 // A run that makes no plan needs no key, and costs no request for it.
 func TestOnlyRunsWithAPlanGetAKey(t *testing.T) {
 	g := NewWithT(t)

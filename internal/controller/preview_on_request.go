@@ -25,11 +25,7 @@ func (r *StackReconciler) previewOnRequest(ctx context.Context, stack *v1.Stack,
 	}
 	refused, preview := previewRefused(seen), launch{kind: run.PreviewOnRequest(), request: request}
 	if refused == "" {
-		problem := r.checkRun(stack, seen, run.Preview)
-		if problem == nil {
-			problem = r.checkPlanKey(ctx, stack, preview)
-		}
-		if problem != nil {
+		if problem := r.checkStart(ctx, stack, seen, &preview); problem != nil {
 			refused = fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
 		}
 	}

@@ -122,7 +122,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to observe Stack %s: %w", req.NamespacedName, err)
 	}
-	decision := r.decide(ctx, stack, seen)
+	decision, which := r.decide(ctx, stack, seen)
 	ctrl.LoggerFrom(ctx).V(1).Info("decided", "action", decision.String(), "reason", decision.Reason, "after", decision.After, "duties", decision.Duties)
 	if !decide.KeepsTurn(seen.Observation, decision) {
 		r.Runner.Release(req.Namespace, req.Name)
@@ -131,7 +131,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 		r.Runner.Background().Release(req.Namespace, req.Name)
 	}
 	failures := stackstatus.CheckFailures(stack)
-	if err := r.act(ctx, stack, seen, decision); err != nil {
+	if err := r.act(ctx, stack, seen, decision, which); err != nil {
 		return r.actFailed(ctx, stack, decision, err)
 	}
 	if decision.Check && stackstatus.CheckFailures(stack) > failures {
@@ -164,25 +164,21 @@ func (r *StackReconciler) actFailed(ctx context.Context, stack *v1.Stack, decisi
 	return ctrl.Result{}, fmt.Errorf("failed to act (%s) on Stack %s: %w", decision, client.ObjectKeyFromObject(stack), err)
 }
 
-// decide decides what to do next. What only a run needs is checked only if one is to
-// start, and counts for a recovery too.
-func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observe.Observation) decide.Decision {
+// decide decides what to do next, and which run to start. What only a run needs is checked only
+// if one is to start, and counts for a recovery too.
+func (r *StackReconciler) decide(ctx context.Context, stack *v1.Stack, seen *observe.Observation) (decide.Decision, launch) {
 	decision := decide.Next(seen.Observation)
 	if decision.Action != decide.Start {
-		return decision
+		return decision, launch{}
 	}
-	problem := r.checkRun(stack, seen, decision.Operation)
+	which := launchOf(decision)
+	problem := r.checkStart(ctx, stack, seen, &which)
 	if problem == nil {
-		problem = r.checkAccount(ctx, stack, seen, decision.Operation)
-	}
-	if problem == nil {
-		problem = r.checkPlanKey(ctx, stack, launchOf(decision))
-	}
-	if problem == nil {
-		return decision
+		return decision, which
 	}
 	seen.Problem, seen.Recoverable = problem, false
-	return decide.Next(seen.Observation)
+	again := decide.Next(seen.Observation)
+	return again, launchOf(again)
 }
 
 // forgetDuration drops the metrics of a Stack that is gone without ever having had the

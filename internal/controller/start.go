@@ -35,6 +35,8 @@ type launch struct {
 	drift string
 	// checkRequest is the one that a check for drift is for, "" if there is none.
 	checkRequest string
+	// planKey is the key of the digests of values, once it is known.
+	planKey string
 }
 
 // launchOf returns the run that was decided on.
@@ -45,6 +47,17 @@ func launchOf(decision decide.Decision) launch {
 // needsPlanKey reports whether the run reports values of resources, whose digests have a key.
 func (l launch) needsPlanKey() bool {
 	return l.kind.Proposes || l.kind.OnRequest || l.kind.Operation == run.CheckDrift || l.approved != ""
+}
+
+// checkStart returns why the run cannot start, before anything of it does, and gets its key of plans.
+func (r *StackReconciler) checkStart(ctx context.Context, stack *v1.Stack, seen *observe.Observation, which *launch) *decide.Problem {
+	if problem := r.checkRun(stack, seen, which.kind.Operation); problem != nil {
+		return problem
+	}
+	if problem := r.checkAccount(ctx, stack, seen, which.kind.Operation); problem != nil {
+		return problem
+	}
+	return r.checkPlanKey(ctx, stack, which)
 }
 
 // start starts a run of any kind: it reserves a slot, adds the finalizer if the kind
@@ -65,9 +78,8 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			r.giveBack(stack, which.kind, err)
 		}
 	}()
-	planKey := ""
-	if which.needsPlanKey() {
-		if planKey, err = r.planKey(ctx, stack); err != nil {
+	if which.needsPlanKey() && which.planKey == "" {
+		if which.planKey, err = r.planKey(ctx, stack); err != nil {
 			return err
 		}
 	}
@@ -77,7 +89,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		}
 	}
 	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
-	todo.Approved, todo.PlanKey = which.approved, planKey
+	todo.Approved, todo.PlanKey = which.approved, which.planKey
 	if which.drift != "" {
 		todo.Options = correctionOptions(stack, todo.Options)
 	}
