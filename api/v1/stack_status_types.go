@@ -11,7 +11,7 @@ import (
 )
 
 // Operation is what a run does.
-// +kubebuilder:validation:Enum=update;destroy;recover;preview;outputs;propose;propose-destroy;check-drift
+// +kubebuilder:validation:Enum=update;destroy;recover;preview;outputs;propose;propose-destroy;check-drift;check-policies
 type Operation string
 
 const (
@@ -38,6 +38,9 @@ const (
 	// OperationCheckDrift finds out what was changed outside of Pulumi (pulumi
 	// refresh --preview-only).
 	OperationCheckDrift Operation = "check-drift"
+	// OperationCheckPolicies finds out which policies of the PolicySets that
+	// select the Stack are violated (pulumi preview).
+	OperationCheckPolicies Operation = "check-policies"
 )
 
 // RunStatus records a run from before it starts until its result is in the
@@ -109,6 +112,11 @@ type RunStatus struct {
 	// proposal does not count as a reconcile of the Stack.
 	// +optional
 	Drift string `json:"drift,omitempty"`
+
+	// Policies are the policy packs that the run has. It is absent if it has
+	// none.
+	// +optional
+	Policies *RunPolicies `json:"policies,omitempty"`
 
 	// Progress is the last reported progress of the run. It is absent for a run
 	// of less than ten seconds, for a preview on request, and while the
@@ -319,6 +327,10 @@ type LastRun struct {
 	// or recovers from an update that was to undo drift.
 	// +optional
 	UpdateState UpdateState `json:"updateState,omitempty"`
+	// Policies is the digest of the policy packs that the run had. After a
+	// violation, or a pack that failed, other packs are tried at once.
+	// +optional
+	Policies string `json:"policies,omitempty"`
 	// EndedAt is when the run ended, or was found to have been interrupted.
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`

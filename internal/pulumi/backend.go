@@ -68,7 +68,7 @@ func (s *session) missing() error {
 			"to delete this Stack and keep its resources, set spec.destroyOnFinalize to false", s.stack, s.backend())
 	case s.destroys(), s.emptied:
 		return nil
-	case s.run.NoCreate && s.run.Operation != run.Preview && applies(s.run):
+	case s.run.NoCreate && !isPreview(s.run.Operation) && applies(s.run):
 		return fmt.Errorf("the stack %s is not in the backend %s, and spec.useLocalStackOnly forbids creating it: "+
 			"create it with pulumi stack init, set the backend that has it, or remove spec.useLocalStackOnly", s.stack, s.backend())
 	case s.run.Known.Name != "":

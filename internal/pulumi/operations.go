@@ -37,7 +37,7 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	switch s.run.Operation {
 	case run.Destroy, run.ProposeDestroy:
 		return s.destroy(ctx)
-	case run.Preview:
+	case run.Preview, run.CheckPolicies:
 		return s.apply(ctx)
 	case run.ReadOutputs:
 		return s.readOutputs(ctx)
@@ -49,6 +49,11 @@ func (s *session) work(ctx context.Context) (exit, error) {
 		s.takeOutputs(ctx)
 	}
 	return last, err
+}
+
+// isPreview reports whether the operation is a pulumi preview whose changes are its result.
+func isPreview(operation run.Operation) bool {
+	return operation == run.Preview || operation == run.CheckPolicies
 }
 
 func (s *session) prepare(ctx context.Context) error {
@@ -153,7 +158,7 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 			return last, err
 		}
 	}
-	if s.run.Operation == run.Preview {
+	if isPreview(s.run.Operation) {
 		preview := append([]string{"preview"}, append(s.refreshFlags(), targetFlags(s.run.Options)...)...)
 		if s.run.WantsPlan && s.run.PlanKey != "" {
 			return s.compiled(s.withGoals(ctx, preview...))

@@ -80,7 +80,7 @@ func (e *events) areIncomplete() bool { return e.summary == nil || e.changes().U
 // those of a preview and of a check for drift are its result.
 func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
-	case e.err == nil && e.last.code == 0 && e.operation == run.Preview && e.events.areIncomplete():
+	case e.err == nil && e.last.code == 0 && isPreview(e.operation) && e.events.areIncomplete():
 		return run.Failed, incompleteEvents
 	case e.err == nil && e.last.code == 0 && e.operation == run.CheckDrift && e.events.areIncomplete():
 		return run.Failed, incompleteDrift
@@ -95,7 +95,7 @@ func outcomeOf(e ending) (run.Outcome, string) {
 	case e.err == nil && e.last.code == exitStackNotFound && (e.operation == run.Destroy || e.operation == run.ProposeDestroy || e.operation == run.Recover):
 		// The stack to destroy is gone, or there is nothing to recover.
 		return run.Succeeded, ""
-	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Preview:
+	case e.err == nil && e.last.code == exitStackNotFound && isPreview(e.operation):
 		return run.Failed, "the stack does not exist in the backend, and a preview does not create it: " +
 			"create it with an update or pulumi stack init"
 	case e.err == nil && e.checked && e.last.code == exitHasChanges:

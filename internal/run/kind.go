@@ -35,6 +35,9 @@ const (
 	// CheckDrift finds out what was changed outside of Pulumi, without changes: pulumi refresh
 	// --preview-only.
 	CheckDrift = v1.OperationCheckDrift
+	// CheckPolicies finds out which policies an Update would violate, without changes: pulumi
+	// preview.
+	CheckPolicies = v1.OperationCheckPolicies
 )
 
 // ProgramUse is whether a run runs the program.
@@ -47,6 +50,18 @@ const (
 	ProgramIfAsked ProgramUse = "IfAsked"
 	// ProgramAlways is a run of the program, with its config.
 	ProgramAlways ProgramUse = "Always"
+)
+
+// PolicyUse is which policy packs a run has.
+type PolicyUse string
+
+const (
+	// PoliciesNever is a run without packs: Pulumi checks none in a refresh or a destroy.
+	PoliciesNever PolicyUse = "Never"
+	// PoliciesEnforced is a run with the packs that are enforced, so that a violation fails it.
+	PoliciesEnforced PolicyUse = "Enforced"
+	// PoliciesAll is a run with all packs, to find out what is violated.
+	PoliciesAll PolicyUse = "All"
 )
 
 // Kind describes a kind of run: what it does, and what follows from that for its Stack. It is
@@ -69,6 +84,8 @@ type Kind struct {
 	// Program is whether the run runs the program. Without it, new inputs are no reason to
 	// run again.
 	Program ProgramUse
+	// Policies is which policy packs the run has.
+	Policies PolicyUse
 	// ChangesState reports whether the run may change the state of the stack. If it is
 	// killed, the stack is to be recovered; when it ends, what is known of the stack is new.
 	ChangesState bool
@@ -115,52 +132,57 @@ func Kinds() []Kind {
 	return []Kind{
 		{
 			Operation: Update, Title: "Update", FailedReason: v1.UpdateFailedReason, UpdateType: v1.UpdateTypeUp,
-			Program: ProgramAlways, ChangesState: true, CreatesStack: true, ChangesResources: true, InspectsFirst: true, ReadsOutputs: true,
+			Program: ProgramAlways, Policies: PoliciesEnforced, ChangesState: true, CreatesStack: true, ChangesResources: true, InspectsFirst: true, ReadsOutputs: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Destroy, Title: "Destroy", FailedReason: v1.DestroyFailedReason, UpdateType: v1.UpdateTypeDestroy,
-			Program: ProgramIfAsked, ChangesState: true, ChangesResources: true, InspectsFirst: true,
+			Program: ProgramIfAsked, Policies: PoliciesNever, ChangesState: true, ChangesResources: true, InspectsFirst: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Recover, Title: "Recovery", FailedReason: v1.RecoveryFailedReason, UpdateType: v1.UpdateTypeRefresh,
-			Program: ProgramIfAsked, ChangesState: true, InspectsFirst: true,
+			Program: ProgramIfAsked, Policies: PoliciesNever, ChangesState: true, InspectsFirst: true,
 			Reconciles: true, InConditions: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Preview, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
-			Program: ProgramAlways, Previews: true,
+			Program: ProgramAlways, Policies: PoliciesEnforced, Previews: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Preview, OnRequest: true, Title: "Preview", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
-			Program: ProgramAlways, Previews: true,
+			Program: ProgramAlways, Policies: PoliciesEnforced, Previews: true,
 			Cancellable: true, InAllVersions: true,
 		},
 		{
 			Operation: Propose, Title: "Proposal", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
-			Program: ProgramAlways, Previews: true, Proposes: true, CreatesStack: true,
+			Program: ProgramAlways, Policies: PoliciesEnforced, Previews: true, Proposes: true, CreatesStack: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
 		},
 		{
 			Operation: Propose, OfDrift: true, Title: "Proposal to undo drift", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
-			Program: ProgramAlways, Previews: true, Proposes: true,
+			Program: ProgramAlways, Policies: PoliciesEnforced, Previews: true, Proposes: true,
 			Cancellable: true,
 		},
 		{
 			Operation: ProposeDestroy, Title: "Proposal of the destroy", FailedReason: v1.PreviewFailedReason, UpdateType: v1.UpdateTypePreview,
-			Program: ProgramIfAsked, Previews: true, Proposes: true,
+			Program: ProgramIfAsked, Policies: PoliciesNever, Previews: true, Proposes: true,
 			Reconciles: true, InConditions: true, RunsInputs: true, NeedsFinalizer: true, Cancellable: true,
 		},
 		{
 			Operation: ReadOutputs, Title: "Reading of the outputs", FailedReason: v1.OutputsFailedReason, UpdateType: v1.UpdateTypeUp,
-			Program: ProgramNever, InspectsFirst: true, ReadsOutputs: true,
+			Program: ProgramNever, Policies: PoliciesNever, InspectsFirst: true, ReadsOutputs: true,
 			InConditions: true, NeedsFinalizer: true, InAllVersions: true,
 		},
 		{
+			Operation: CheckPolicies, Title: "Check of policies", FailedReason: v1.PolicyCheckFailedReason, UpdateType: v1.UpdateTypePreview,
+			Program: ProgramAlways, Policies: PoliciesAll, Previews: true,
+			InBackground: true, Cancellable: true,
+		},
+		{
 			Operation: CheckDrift, Title: "Check for drift", FailedReason: v1.DriftCheckFailedReason, UpdateType: v1.UpdateTypeRefresh,
-			Program:      ProgramIfAsked,
+			Program: ProgramIfAsked, Policies: PoliciesNever,
 			InBackground: true, Cancellable: true,
 		},
 	}
