@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -196,6 +197,7 @@ func TestSettingsOutsideOfTheSourceDecideWhetherDependenciesAreInstalledAgain(t 
 	if err := os.Chmod(filepath.Join(dir, "node", "bin", "node"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	long := strings.Repeat("#\n", maxSettings/2)
 	for name, tt := range map[string]struct {
 		of                   installation
 		file, first, changed string
@@ -208,6 +210,7 @@ func TestSettingsOutsideOfTheSourceDecideWhetherDependenciesAreInstalledAgain(t 
 		"the index of pip":       {python, "pip.conf", "[global]\nindex-url = https://a.example.com/", "[global]\nindex-url = https://b.example.com/", false},
 		"a password of pip":      {python, "pip.conf", "index-url = https://me:1@a.example.com/", "index-url = https://me:2@a.example.com/", true},
 		"the index of all users": {python, "pip/pip.conf", "index-url = https://a.example.com/", "index-url = https://b.example.com/", false},
+		"a long file":            {nodejs, "npmrc", long + "registry=https://a.example.com/", long + "registry=https://b.example.com/", false},
 		"the index of uv":        {python, "uv/uv.toml", "index-url = \"https://a.example.com/\"", "index-url = \"https://b.example.com/\"", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,6 +222,15 @@ func TestSettingsOutsideOfTheSourceDecideWhetherDependenciesAreInstalledAgain(t 
 			g.Expect(keyOf(t, tt.of, nodeSource()) == first).To(Equal(tt.isSame))
 		})
 	}
+}
+
+// A pipe without a writer blocks whatever opens it to read.
+func TestSettingsThatAreAPipeAreNotRead(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "npmrc")
+	NewWithT(t).Expect(syscall.Mkfifo(pipe, 0o600)).To(Succeed())
+	keyOf(t, installation{
+		needs: needs{runtime: "nodejs"}, artifact: "sha256:1", dir: "infra", env: []string{"NPM_CONFIG_USERCONFIG=" + pipe},
+	}, nodeSource())
 }
 
 func TestABigManifestIsHashedWhole(t *testing.T) {

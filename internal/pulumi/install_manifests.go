@@ -16,6 +16,12 @@ import (
 	"strings"
 )
 
+// manifestName matches the names of the files that package managers read.
+var manifestName = regexp.MustCompile(`^(package\.(json|yaml)|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|pnpm-workspace\.yaml|` +
+	`bun\.lockb?|bunfig\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.[cm]?js|\.(node|python)-version|\.nvmrc|` +
+	`.*requirements.*\.(txt|in)|.*constraints.*\.txt|pyproject\.toml|setup\.(py|cfg)|poetry\.(toml|lock)|uv\.(toml|lock)|Pipfile(\.lock)?|pip\.(conf|ini)|binding\.gyp|` +
+	`.*\.(whl|zip|patch|tar(\.\w+)?|tgz|tbz|txz|tlz))$`)
+
 // isManifest reports whether package managers read a file of a source. They read those of
 // some directories whatever their names are.
 func isManifest(name string) bool {
@@ -24,10 +30,7 @@ func isManifest(name string) bool {
 	}) {
 		return true
 	}
-	return regexp.MustCompile(`^(package\.(json|yaml)|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|pnpm-workspace\.yaml|` +
-		`bun\.lockb?|bunfig\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.[cm]?js|\.(node|python)-version|\.nvmrc|` +
-		`.*requirements.*\.(txt|in)|.*constraints.*\.txt|pyproject\.toml|setup\.(py|cfg)|poetry\.(toml|lock)|uv\.(toml|lock)|Pipfile(\.lock)?|pip\.(conf|ini)|binding\.gyp|` +
-		`.*\.(whl|zip|patch|tar(\.\w+)?|tgz|tbz|txz|tlz))$`).MatchString(path.Base(name))
+	return manifestName.MatchString(path.Base(name))
 }
 
 // readManifests adds the manifests of a source to the key, wherever they are: a package manager
@@ -123,10 +126,10 @@ func requirementsReadSource(text []byte) bool {
 	lines := regexp.MustCompile(`\\\r?\n`).ReplaceAllString(string(text), " ")
 	lines = regexp.MustCompile(`(?m)(^|\s)#.*$`).ReplaceAllString(lines, "")
 	option := regexp.MustCompile(`^(-[a-zA-Z]|--[a-z-]+)[\s=]*(.*)$`)
+	url, local := regexp.MustCompile(`\S+://\S*`), regexp.MustCompile(`^\.|/`)
 	for line := range strings.Lines(lines) {
 		line = strings.TrimSpace(line)
-		isLocal := strings.Contains(line, "file:") ||
-			regexp.MustCompile(`^\.|/`).MatchString(regexp.MustCompile(`\S+://\S*`).ReplaceAllString(line, ""))
+		isLocal := strings.Contains(line, "file:") || local.MatchString(url.ReplaceAllString(line, ""))
 		if found := option.FindStringSubmatch(line); found != nil {
 			switch found[1] {
 			case "-r", "-c", "--requirement", "--constraint":
@@ -151,10 +154,11 @@ func hasLocalDependency(text []byte) bool {
 	if json.Unmarshal(text, &manifest) != nil {
 		return true
 	}
+	local := regexp.MustCompile(`^(\.|/|~/)`)
 	for _, key := range []string{"dependencies", "devDependencies", "optionalDependencies", "resolutions", "overrides"} {
 		versions, _ := manifest[key].(map[string]any)
 		for _, version := range versions {
-			if at, isText := version.(string); isText && regexp.MustCompile(`^(\.|/|~/)`).MatchString(at) {
+			if at, isText := version.(string); isText && local.MatchString(at) {
 				return true
 			}
 		}
@@ -171,8 +175,9 @@ func hasInstallScript(text []byte) bool {
 	if json.Unmarshal(text, &manifest) != nil {
 		return true
 	}
+	runs := regexp.MustCompile(`^(pre|post)?(install|prepare|prepublish|dependencies)$`)
 	for script := range manifest.Scripts {
-		if regexp.MustCompile(`^(pre|post)?(install|prepare|prepublish|dependencies)$`).MatchString(script) {
+		if runs.MatchString(script) {
 			return true
 		}
 	}

@@ -12,10 +12,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // authenticates finds the names of variables and settings that authenticate.
-const authenticates = `TOKEN|AUTH|PASS|SECRET|KEY|CRED|USER|EMAIL`
+var authenticates = regexp.MustCompile(`TOKEN|AUTH|PASS|SECRET|KEY|CRED|USER|EMAIL`)
+
+// userinfo finds the users and the passwords of URLs.
+var userinfo = regexp.MustCompile(`://[^/@,|\s]*@`)
 
 // steersInstallation reports whether a variable decides what a package manager installs. Those
 // that authenticate do not.
@@ -24,7 +28,7 @@ func steersInstallation(name string) bool {
 	if slices.Contains([]string{"NPM_CONFIG_USERCONFIG", "PIP_USER", "PYTHONUSERBASE"}, upper) {
 		return true // they authenticate no user
 	}
-	if regexp.MustCompile(authenticates).MatchString(upper) {
+	if authenticates.MatchString(upper) {
 		return false
 	}
 	return regexp.MustCompile(`^(NPM_CONFIG_|PNPM_|YARN_|BUN_|PIP_|UV_|POETRY_|COREPACK_)|` +
@@ -33,7 +37,7 @@ func steersInstallation(name string) bool {
 
 // withoutUserinfo drops the users and the passwords of URLs.
 func withoutUserinfo(value string) string {
-	return regexp.MustCompile(`://[^/@,|\s]*@`).ReplaceAllString(value, "://")
+	return userinfo.ReplaceAllString(value, "://")
 }
 
 // addVariables adds the variables that steer an installation to the key, and the files that they
@@ -104,38 +108,36 @@ func (i installation) addSettings(k keyHash) {
 	}
 }
 
-// maxSettings bounds a file of settings.
+// maxSettings bounds what is read line by line of a file of settings.
 const maxSettings = 1 << 20
 
 // addSettingsOf adds a file of settings to the key, without what authenticates. There may be none, or
 // one that the tools cannot read either.
-func addSettingsOf(file string, k keyHash) {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() {
+func addSettingsOf(name string, k keyHash) {
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe
+	if err != nil {
 		return
 	}
-	text, err := readSettings(file)
+	defer func() { _ = file.Close() }() // it is only read
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxSettings))
 	if err != nil {
 		return
 	}
 	sum := sha256.New()
 	for line := range strings.Lines(string(text)) {
-		name, _, isSet := strings.Cut(line, "=")
+		setting, _, isSet := strings.Cut(line, "=")
 		if !isSet {
-			name, _, _ = strings.Cut(line, ": ")
+			setting, _, _ = strings.Cut(line, ": ")
 		}
-		if !regexp.MustCompile(authenticates).MatchString(strings.ToUpper(name)) {
+		if !authenticates.MatchString(strings.ToUpper(setting)) {
 			_, _ = io.WriteString(sum, withoutUserinfo(line)) // a hash returns no error
 		}
 	}
-	k.add("settings", file, string(sum.Sum(nil)))
-}
-
-func readSettings(file string) ([]byte, error) {
-	opened, err := os.Open(file)
-	if err != nil {
-		return nil, err
+	if _, err := io.Copy(sum, file); err != nil {
+		return
 	}
-	defer func() { _ = opened.Close() }() // it is only read
-	return io.ReadAll(io.LimitReader(opened, maxSettings))
+	k.add("settings", name, string(sum.Sum(nil)))
 }
