@@ -17,12 +17,12 @@ import (
 // autonaming returns the values of pulumi:autonaming, as JSON, from all places of a run that may have one.
 func autonaming(project *workspace.Project, settings *workspace.ProjectStack, r run.Run) []string {
 	var found []string
-	isKey := func(name string) bool {
-		key, err := configKey(project.Name.String(), name)
-		return err == nil && key == config.MustMakeKey("pulumi", "autonaming")
-	}
+	wanted := config.MustMakeKey("pulumi", "autonaming")
 	add := func(name string, value any) {
-		if text, err := json.Marshal(value); err == nil && isKey(name) {
+		if key, err := configKey(project.Name.String(), name); err != nil || key != wanted {
+			return
+		}
+		if text, err := json.Marshal(value); err == nil {
 			found = append(found, string(text))
 		}
 	}
@@ -38,9 +38,9 @@ func autonaming(project *workspace.Project, settings *workspace.ProjectStack, r 
 	for name, value := range r.Secrets {
 		add(name, value)
 	}
-	for key, value := range settings.Config {
+	if value, isSet := settings.Config[wanted]; isSet {
 		if text, err := value.Value(config.NopDecrypter); err == nil {
-			add(key.String(), text)
+			add(wanted.String(), text)
 		}
 	}
 	return found
