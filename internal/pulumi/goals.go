@@ -102,21 +102,19 @@ func (r goalsReader) add(found *goals, urn string) error {
 	if err := r.json.Decode(&text); err != nil {
 		return err
 	}
-	if r.names == nil {
-		if err := found.secrets.Add(text); err != nil {
-			return err
-		}
-	}
 	var planned resourcePlan
 	if err := json.Unmarshal(text, &planned); err != nil {
 		return err
 	}
 	if r.names == nil {
+		if err := found.secrets.Add(text); err != nil {
+			return err
+		}
 		found.binding.see(urn, planned)
-	}
-	if r.names == nil && planned.creates() {
-		// The name of a replacement is in its state alone.
-		found.names.learn(urn, planned.Seed, planned.Goal.InputDiff.Adds, planned.State)
+		if planned.creates() {
+			// The name of a replacement is in its state alone.
+			found.names.learn(urn, planned.Seed, planned.Goal.InputDiff.Adds, planned.State)
+		}
 	}
 	found.changes.add(r.read, urn, r.sums(planned.Goal.InputDiff.Adds, planned.Goal.InputDiff.Updates))
 	if planned.Goal.Type == stackType {

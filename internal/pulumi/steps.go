@@ -30,10 +30,8 @@ type plannedSteps struct {
 	steps map[string]plannedStep
 	// options are the resources whose options change, by URN.
 	options map[string]plannedStep
-	// outputs are those that change, and those with secrets, which may change. root is the
-	// URN of the stack's own resource.
+	// outputs are those that change, and those with secrets, which may change.
 	outputs []plannedChange
-	root    string
 	// kept is the size of the values so far.
 	kept    int
 	leftOut int
@@ -89,7 +87,7 @@ func (p *plannedSteps) noteOutputs(event *stepEvent) {
 		return
 	}
 	p.kept -= sizeOf(p.outputs)
-	p.outputs, p.root = p.read.outputs(event), event.Metadata.URN
+	p.outputs = p.read.outputs(event)
 	p.kept += sizeOf(p.outputs)
 }
 

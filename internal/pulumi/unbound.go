@@ -105,7 +105,7 @@ func (b *binding) see(urn string, planned resourcePlan) {
 	case goal.Type == stackType:
 		b.outputs = goal.OutputDiff.hasFiles()
 	case strings.HasPrefix(goal.Type, providerType):
-		if goal.InputDiff.has(plugin.UnknownStringValue, plugin.UnknownBoolValue, plugin.UnknownNumberValue) && len(b.unknown) < maxKeptGoals {
+		if goal.InputDiff.has(plugin.UnknownStringValue) && len(b.unknown) < maxKeptGoals {
 			note(&b.unknown, urn)
 		}
 	case planned.changes() && goal.Custom:
