@@ -36,7 +36,7 @@ func withoutPlan() map[string]func(l *lab) run.Run {
 func (l *lab) changedByAnother(third string) (state, changed string) {
 	l.Helper()
 	l.given(l.thing("value: one", "value: one", third))
-	state, changed = filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json"), filepath.Join(filepath.Dir(l.calls), "changed.json")
+	state, changed = l.stackFile(), filepath.Join(filepath.Dir(l.calls), "changed.json")
 	text, err := os.ReadFile(state)
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Expect(os.WriteFile(changed, text, 0o600)).To(Succeed())

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -197,8 +195,7 @@ func (h *held) snapshot() heldSnapshot {
 			shot.done[entry.URN] = append(shot.done[entry.URN], entry.Op)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(h.backend, ".pulumi", "stacks", "demo", "dev.json"))
-	h.Expect(err).NotTo(HaveOccurred())
+	text := h.state()
 	var state struct {
 		Checkpoint struct {
 			Latest struct {
@@ -210,7 +207,7 @@ func (h *held) snapshot() heldSnapshot {
 			}
 		}
 	}
-	h.Expect(json.Unmarshal(text, &state)).To(Succeed())
+	h.Expect(json.Unmarshal([]byte(text), &state)).To(Succeed())
 	for _, one := range state.Checkpoint.Latest.Resources {
 		switch one.Type {
 		case "lab:index:Thing":

@@ -57,7 +57,7 @@ func TestAnApprovedRunThatRefreshesDoesNotRepeatACreationThatAnotherUpdateHasLef
 	proposal.InspectFirst, proposal.Options.Refresh = true, true
 	made := b.proposed(proposal)
 
-	state := filepath.Join(b.backend, ".pulumi", "stacks", "demo", "dev.json")
+	state := b.stackFile()
 	before, err := os.ReadFile(state)
 	b.Expect(err).NotTo(HaveOccurred())
 	b.inFlight(map[string]string{"b": "creating"})

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -36,10 +35,6 @@ func (b beside) destroyOf(made run.Result) run.Run {
 	destroy := b.destroy()
 	destroy.Known, destroy.KnownBackend = made.Project, made.Backend
 	return destroy
-}
-
-func (b beside) stackFile() string {
-	return filepath.Join(b.backend, ".pulumi", "stacks", "demo", "dev.json")
 }
 
 func TestAStackStaysUntilItIsNotedThatItIsEmpty(t *testing.T) {

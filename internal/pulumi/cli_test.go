@@ -217,9 +217,14 @@ func (l *lab) find(text string, dirs ...string) []string {
 	return found
 }
 
+// stackFile is the path of the state in the backend.
+func (l *lab) stackFile() string {
+	return filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json")
+}
+
 func (l *lab) state() string {
 	l.Helper()
-	text, err := os.ReadFile(filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json"))
+	text, err := os.ReadFile(l.stackFile())
 	l.Expect(err).NotTo(HaveOccurred())
 	return string(text)
 }
@@ -284,7 +289,7 @@ func TestUpdatesAndDestroy(t *testing.T) {
 	result = l.do(t.Context(), l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(l.newCalls()).To(Equal([]string{"stack export", "destroy", "stack rm"}))
-	l.Expect(filepath.Join(l.backend, ".pulumi", "stacks", "demo", "dev.json")).NotTo(BeAnExistingFile())
+	l.Expect(l.stackFile()).NotTo(BeAnExistingFile())
 
 	result = l.do(t.Context(), l.destroy())
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), "destroying what is not there")
