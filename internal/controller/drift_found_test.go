@@ -120,6 +120,23 @@ func TestWhatIsKeptOfDriftGoesWithTheFieldThatAsksForIt(t *testing.T) {
 	g.Expect(err).To(Satisfy(apierrors.IsNotFound))
 }
 
+func TestACheckWaitsForASlotInTheBackground(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t)
+	runs, writes := w.runner.started, w.writes
+	w.runner.background.full = true
+	w.passTime(66 * time.Minute)
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(runs))
+	g.Expect(w.writes).To(Equal(writes), "nothing is written")
+
+	w.runner.background.full = false
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.CheckDrift))
+	g.Expect(w.runner.background.taken).NotTo(BeZero())
+	g.Expect(w.runner.slots).To(BeZero(), "it takes none of the other slots")
+}
+
 func TestACheckThatCannotStartIsRepeated(t *testing.T) {
 	g := NewWithT(t)
 	w := driftWorld(t, func(s *v1.Stack) { s.Spec.Suspend = true })
@@ -131,6 +148,7 @@ func TestACheckThatCannotStartIsRepeated(t *testing.T) {
 	w.passTime(66 * time.Minute)
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(time.Second))
 	g.Expect(w.stack().Status.Drift).To(HaveField("Failures", BeEquivalentTo(1)))
+	g.Expect(w.runner.background.taken).To(BeZero(), "its slot is free")
 	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(w.stack().GetRetryInterval()), "nothing else follows for a suspended Stack")
 	w.passTime(w.stack().GetRetryInterval())
 	w.mustReconcile()
