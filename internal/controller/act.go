@@ -169,8 +169,10 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if err != nil {
 		return err
 	}
-	if stackstatus.IsProposal(&record, result) || (before.Status.Plan != nil && stack.Status.Plan == nil) {
+	if stackstatus.IsProposal(&record, result) {
 		r.dropPlans(ctx, stack)
+	} else {
+		r.dropPlansSince(ctx, before.Status.Plan, stack)
 	}
 	r.Runs.Ended(record.Operation, result)
 	r.announceEnd(ctx, before, stack, &record, written)

@@ -46,16 +46,14 @@ func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error
 
 // dropDrift drops what spec.drift no longer asks for.
 func (r *StackReconciler) dropDrift(ctx context.Context, stack *v1.Stack) error {
-	plan, left := stack.Status.Plan, stackstatus.DriftDetails{}
+	before, left := stack.Status.Plan, stackstatus.DriftDetails{}
 	if stackstatus.IsDriftUnwanted(stack) {
 		left = r.dropDriftDetails(ctx, stack)
 	}
 	if err := r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack, left) }); err != nil {
 		return err
 	}
-	if plan != nil && stack.Status.Plan == nil {
-		r.dropPlans(ctx, stack)
-	}
+	r.dropPlansSince(ctx, before, stack)
 	return nil
 }
 

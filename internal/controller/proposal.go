@@ -54,3 +54,10 @@ func (r *StackReconciler) dropPlans(ctx context.Context, stack *v1.Stack) {
 		ctrl.LoggerFrom(ctx).Error(err, "failed to delete former plans") // the next proposal does
 	}
 }
+
+// dropPlansSince deletes all plans if the status referred to one before, and refers to none now.
+func (r *StackReconciler) dropPlansSince(ctx context.Context, before *v1.PlanStatus, stack *v1.Stack) {
+	if before != nil && stack.Status.Plan == nil {
+		r.dropPlans(ctx, stack)
+	}
+}

@@ -108,8 +108,8 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
 	err = r.startRecorded(ctx, stack, todo)
-	if started = err == nil; started && before != nil && stack.Status.Plan == nil {
-		r.dropPlans(ctx, stack)
+	if started = err == nil; started {
+		r.dropPlansSince(ctx, before, stack)
 	}
 	return err
 }
