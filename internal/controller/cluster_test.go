@@ -75,6 +75,8 @@ type orderedCluster struct {
 	client.Client
 	runner *promptRunner
 	config *rest.Config
+	// api ends when the API server fails.
+	api context.Context
 	// ahead is how far the controller's clock is ahead.
 	ahead *atomic.Int64
 	log   *failure.Log
@@ -201,5 +203,5 @@ func startController(plane *controlplane.ControlPlane, of string, changes ...fun
 		cancel()
 		return <-ended
 	}
-	return &orderedCluster{Client: c, runner: runner, config: plane.RESTConfig(), ahead: ahead, log: log, requests: requests}, stop, nil
+	return &orderedCluster{Client: c, runner: runner, config: plane.RESTConfig(), api: plane.Context(), ahead: ahead, log: log, requests: requests}, stop, nil
 }

@@ -122,7 +122,7 @@ func (quietEvents) AnnotatedEventf(runtime.Object, map[string]string, string, st
 
 // orderedTenant is a namespace of a cluster.
 type orderedTenant struct {
-	*WithT
+	*failure.Assertions
 	*orderedCluster
 	ctx       context.Context
 	namespace string
@@ -130,7 +130,7 @@ type orderedTenant struct {
 
 func (c *orderedCluster) tenant(t *testing.T) *orderedTenant {
 	t.Helper()
-	u := &orderedTenant{WithT: NewWithT(t), orderedCluster: c, ctx: t.Context()}
+	u := &orderedTenant{Assertions: failure.NewAssertions(t, c.api), orderedCluster: c, ctx: t.Context()}
 	u.SetDefaultEventuallyTimeout(4 * time.Minute)
 	u.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "order-"}}

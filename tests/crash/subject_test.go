@@ -24,6 +24,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
+	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -35,7 +36,7 @@ const (
 
 // subject is a Stack with its own Program, backend and cloud.
 type subject struct {
-	*WithT
+	*failure.Assertions
 	s    *system.System
 	name string
 	// program is the generation of the desired Program, and wanted are its things.
@@ -44,10 +45,10 @@ type subject struct {
 }
 
 func newSubject(t *testing.T, s *system.System, name string) *subject {
-	g := NewWithT(t)
+	g := failure.NewAssertions(t, s.ControlPlane.Context())
 	g.SetDefaultEventuallyTimeout(patience)
 	g.SetDefaultEventuallyPollingInterval(interval)
-	u := &subject{WithT: g, s: s, name: name}
+	u := &subject{Assertions: g, s: s, name: name}
 	t.Cleanup(func() {
 		if t.Failed() {
 			u.killAll("") // a run that hangs would outlive the controller

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
@@ -160,7 +161,7 @@ func TestTheExampleShardingSharesOutTheStacks(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	g := NewWithT(t)
-	readme := (&tenant{WithT: g, test: t}).readmeOf("sharding")
+	readme := (&tenant{Assertions: failure.NewAssertions(t, t.Context()), test: t}).readmeOf("sharding")
 	flags := regexp.MustCompile("--watch-label-selector=[^` ]+").FindAllString(readme, -1)
 	g.Expect(flags).To(HaveLen(2))
 	first := startOwn(t, "", system.Options{ControllerArgs: flags[:1]})

@@ -41,7 +41,7 @@ const (
 
 // tenant is a user with a namespace, a backend and a cloud of their own.
 type tenant struct {
-	*WithT
+	*failure.Assertions
 	*world
 	test      *testing.T
 	ctx       context.Context
@@ -71,7 +71,7 @@ func moveIn(test *testing.T, w *world) *tenant {
 // moveInto makes a tenant of a namespace that is there.
 func moveInto(test *testing.T, w *world, namespace string) *tenant {
 	test.Helper()
-	t := &tenant{WithT: NewWithT(test), world: w, test: test, ctx: test.Context(), namespace: namespace}
+	t := &tenant{Assertions: failure.NewAssertions(test, w.ControlPlane.Context()), world: w, test: test, ctx: test.Context(), namespace: namespace}
 	t.SetDefaultEventuallyTimeout(patience)
 	t.SetDefaultEventuallyPollingInterval(polling)
 	dir := filepath.Join(w.dir, "tenants", t.namespace)

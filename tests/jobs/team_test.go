@@ -36,7 +36,7 @@ const (
 
 // team has its own namespace, backend and cloud.
 type team struct {
-	*WithT
+	*failure.Assertions
 	*cluster
 	test                  *testing.T
 	ctx                   context.Context
@@ -47,7 +47,7 @@ type team struct {
 
 func newTeam(test *testing.T) *team {
 	test.Helper()
-	t := &team{WithT: NewWithT(test), cluster: shared, test: test, ctx: test.Context()}
+	t := &team{Assertions: failure.NewAssertions(test, shared.ControlPlane.Context()), cluster: shared, test: test, ctx: test.Context()}
 	t.SetDefaultEventuallyTimeout(patience)
 	t.SetDefaultEventuallyPollingInterval(polling)
 	name := regexp.MustCompile("[^a-z0-9]+").ReplaceAllString(strings.ToLower(test.Name()), "-")

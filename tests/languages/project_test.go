@@ -41,7 +41,7 @@ const (
 
 // project is a program in a git repository, and the Stacks that follow it, in a namespace of their own.
 type project struct {
-	*WithT
+	*failure.Assertions
 	*world
 	test      *testing.T
 	namespace string
@@ -70,7 +70,7 @@ func newProject(t *testing.T, files sources.Files) *project {
 // newRepository commits the files, which nothing follows yet.
 func newRepository(t *testing.T, files sources.Files) *project {
 	t.Helper()
-	p := &project{WithT: NewWithT(t), world: shared, test: t}
+	p := &project{Assertions: failure.NewAssertions(t, shared.ControlPlane.Context()), world: shared, test: t}
 	p.SetDefaultEventuallyTimeout(patience)
 	p.SetDefaultEventuallyPollingInterval(polling)
 	name := strings.Trim(regexp.MustCompile("[^a-z0-9]+").ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
