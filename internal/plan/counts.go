@@ -74,20 +74,27 @@ func (c Counts) Total() int {
 
 // String is a list such as "2 to create, 1 to delete", or "no changes".
 func (c Counts) String() string {
-	var parts []string
-	for _, part := range []struct {
-		count int
-		what  string
-	}{
+	return listOf([]counted{
 		{c.Create, "to create"}, {c.Import, "to import"}, {c.Update, "to update"}, {c.Replace, "to replace"}, {c.Delete, "to delete"},
 		{c.Retain, "to leave in place (retainOnDelete)"}, {c.Options, "with changed options"}, {c.Other, "other"},
-	} {
+	}, "no changes")
+}
+
+type counted struct {
+	count int
+	what  string
+}
+
+// listOf lists what there is of the parts.
+func listOf(parts []counted, none string) string {
+	var texts []string
+	for _, part := range parts {
 		if part.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
+			texts = append(texts, fmt.Sprintf("%d %s", part.count, part.what))
 		}
 	}
-	if len(parts) == 0 {
-		return "no changes"
+	if len(texts) == 0 {
+		return none
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(texts, ", ")
 }

@@ -58,17 +58,5 @@ func (s Step) drifted() string {
 
 // DriftText is a list such as "2 changed, 1 deleted", or "no drift".
 func DriftText(c Counts) string {
-	var parts []string
-	for _, part := range []struct {
-		count int
-		what  string
-	}{{c.Update, "changed"}, {c.Delete, "deleted"}, {c.Total() - c.Update - c.Delete, "other"}} {
-		if part.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
-		}
-	}
-	if len(parts) == 0 {
-		return "no drift"
-	}
-	return strings.Join(parts, ", ")
+	return listOf([]counted{{c.Update, "changed"}, {c.Delete, "deleted"}, {c.Total() - c.Update - c.Delete, "other"}}, "no drift")
 }

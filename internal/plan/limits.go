@@ -54,15 +54,17 @@ func (s Step) within(most Limits) Step {
 		s.MoreProperties += len(properties) - keep
 		properties = properties[:keep]
 	}
-	s.Properties = values(properties)
-	for n := range s.Properties {
-		s.Properties[n].Change = s.Properties[n].Change.within(most.Value)
-	}
-	s.Options = values(inOrder(s.Options, Property.key, Property.digest))
-	for n := range s.Options {
-		s.Options[n].Change = s.Options[n].Change.within(most.Value)
-	}
+	s.Properties = valuesWithin(properties, most.Value)
+	s.Options = valuesWithin(inOrder(s.Options, Property.key, Property.digest), most.Value)
 	return s
+}
+
+func valuesWithin(properties []member[Property], most int) []Property {
+	all := values(properties)
+	for n := range all {
+		all[n].Change = all[n].Change.within(most)
+	}
+	return all
 }
 
 func (c Change) within(most int) Change {
