@@ -4,7 +4,6 @@
 package pulumi
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -104,7 +103,7 @@ func isSecretIn(value any) bool {
 		return slices.ContainsFunc(value, isSecretIn)
 	case map[string]any:
 		if cut, ok := value[cutSign].(map[string]any); ok {
-			return fmt.Sprint(cut["Secrets"]) != "0"
+			return hasSecrets(cut)
 		}
 		if value[sig.Key] == sig.Secret {
 			return true

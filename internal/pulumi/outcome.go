@@ -65,13 +65,17 @@ type ending struct {
 	cause error
 }
 
-// incompleteEvents is why it is not known what an update would do.
-const incompleteEvents = "Pulumi's events are incomplete, so it is not known what an update would change: " +
-	"see the log for errors of reading them, and whether the disk of the run was full"
+// What is not known if events are missing.
+const (
+	unknownChanges = "what an update would change"
+	unknownDrift   = "what has drifted"
+)
 
-// incompleteDrift is why it is not known what has drifted.
-const incompleteDrift = "Pulumi's events are incomplete, so it is not known what has drifted: " +
-	"see the log for errors of reading them, and whether the disk of the run was full"
+// incompleteText says that events are missing, and what is not known without them.
+func incompleteText(unknown string) string {
+	return "Pulumi's events are incomplete, so it is not known " + unknown + ": " +
+		"see the log for errors of reading them, and whether the disk of the run was full"
+}
 
 // areIncomplete reports whether the events do not have all that the operation found out.
 func (e *events) areIncomplete() bool { return e.summary == nil || e.changes().Unknown }
@@ -81,9 +85,9 @@ func (e *events) areIncomplete() bool { return e.summary == nil || e.changes().U
 func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
 	case e.err == nil && e.last.code == 0 && isPreview(e.operation) && e.events.areIncomplete():
-		return run.Failed, incompleteEvents
+		return run.Failed, incompleteText(unknownChanges)
 	case e.err == nil && e.last.code == 0 && e.operation == run.CheckDrift && e.events.areIncomplete():
-		return run.Failed, incompleteDrift
+		return run.Failed, incompleteText(unknownDrift)
 	case e.err == nil && e.last.code == 0:
 		return run.Succeeded, ""
 	case e.installing:

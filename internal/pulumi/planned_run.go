@@ -112,7 +112,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 		return last, err
 	}
 	if s.events.areIncomplete() {
-		return last, fmt.Errorf("no plan was made: %s", incompleteEvents)
+		return last, fmt.Errorf("no plan was made: %s", incompleteText(unknownChanges))
 	}
 	made := s.plan()
 	made.Destroy, made.State = s.destroys(), state

@@ -103,7 +103,7 @@ func (r *readable) form(value any) any {
 
 func (r *readable) object(object map[string]any) any {
 	if cut, ok := object[cutSign].(map[string]any); ok {
-		r.partial, r.secret = true, r.secret || fmt.Sprint(cut["Secrets"]) != "0"
+		r.partial, r.secret = true, r.secret || hasSecrets(cut)
 		r.hidden = append(r.hidden, fmt.Sprint(cut["Hash"]))
 		return fmt.Sprintf(run.TooBigMark+": %v bytes]", cut["Bytes"])
 	}

@@ -276,3 +276,6 @@ func cutOf(property json.RawMessage) (cutProperty, bool) {
 	err := json.Unmarshal(property, &mark)
 	return mark[cutSign], err == nil
 }
+
+// hasSecrets reports whether a property that was too big to keep has secrets, by its decoded mark.
+func hasSecrets(cut map[string]any) bool { return fmt.Sprint(cut["Secrets"]) != "0" }

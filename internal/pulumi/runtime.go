@@ -4,7 +4,6 @@
 package pulumi
 
 import (
-	"fmt"
 	"io/fs"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
@@ -26,14 +25,11 @@ func ProjectFiles(dir string) []string {
 // files. The error is the one with which a run of this program fails.
 func RuntimeOf(dir string, files map[string][]byte) (string, error) {
 	place, err := findProject(dir, func(file string) ([]byte, error) {
-		switch text, isThere := files[file]; {
-		case !isThere:
+		text, isThere := files[file]
+		if !isThere {
 			return nil, fs.ErrNotExist
-		case len(text) > MaxProjectFile:
-			return nil, fmt.Errorf("reading the program: %w: %s has more than %d bytes", errTooBig, file, MaxProjectFile)
-		default:
-			return text, nil
 		}
+		return within(text, file, MaxProjectFile)
 	})
 	if err != nil {
 		return "", err

@@ -15,7 +15,7 @@ const violation = " violates plan: "
 // isViolation recognizes the errors of an update that is not as its plan. One about an output has
 // no text (pulumi/pulumi#16670).
 func isViolation(sign string) bool {
-	return strings.Contains(sign, "violates plan: ") || strings.Contains(sign, " is not allowed by the plan: ") ||
+	return strings.Contains(sign, violation) || strings.Contains(sign, " is not allowed by the plan: ") ||
 		(strings.Contains(sign, "expected resource operations for ") && strings.Contains(sign, "but none were seen")) ||
 		strings.HasSuffix(sign, noReason)
 }

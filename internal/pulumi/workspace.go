@@ -228,6 +228,11 @@ func readWithin(root *os.Root, name string, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
+	return within(text, name, limit)
+}
+
+// within returns the text of a program file, if it is not bigger than the limit.
+func within(text []byte, name string, limit int) ([]byte, error) {
 	if len(text) > limit {
 		return nil, fmt.Errorf("reading the program: %w: %s has more than %d bytes", errTooBig, name, limit)
 	}
