@@ -274,12 +274,12 @@ func failuresAfterProposal(stack *v1.Stack, record *v1.RunStatus, by approver) i
 }
 
 // recordPlan records the plan. If it is the one that is proposed already, it is only current
-// again.
+// again: a forced run refreshes, and may so propose the same as what undoes drift.
 func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	made, operation, before := result.Plan, planned(record), stack.Status.Plan
 	digest := made.Digest()
-	if same := openPlan(stack); same != nil && same.Digest == digest && same.Operation == operation && same.Drift == record.Drift {
-		same.Revision, same.OriginRevision, same.Unbound = record.Revision, record.OriginRevision, made.Unbound
+	if same := openPlan(stack); same != nil && same.Digest == digest && same.Operation == operation {
+		same.Drift, same.Revision, same.OriginRevision, same.Unbound = record.Drift, record.Revision, record.OriginRevision, made.Unbound
 		same.CheckedAt = &metav1.Time{Time: result.EndedAt}
 		return
 	}

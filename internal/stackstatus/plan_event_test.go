@@ -45,3 +45,25 @@ func TestTheEventOfAPlanHasItsDiff(t *testing.T) {
 		})
 	}
 }
+
+// A forced run refreshes, and so proposes what undoes the drift as well.
+func TestAPlanIsAnnouncedOnceWhateverRunProposesIt(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	stack.Spec.Approval = &v1.Approval{Require: v1.ApprovalAlways}
+	stack.Spec.Drift = &v1.Drift{Mode: v1.DriftPropose}
+	made := &plan.Plan{Steps: []plan.Step{{Op: plan.OpUpdate, URN: "urn:a"}}}
+	propose := func(id, drift string) string {
+		record := v1.RunStatus{ID: id, Operation: v1.OperationPropose, Drift: drift, Digest: "sha256:inputs"}
+		RecordRun(stack, record)
+		result := &run.Result{Outcome: run.Succeeded, Plan: made, StartedAt: started, EndedAt: started}
+		AbsorbResult(stack, result)
+		return EndEvent(stack, record, result).Type
+	}
+	g.Expect(propose("1", "sha256:drift")).To(Equal("Normal"))
+	g.Expect(propose("2", "")).To(Equal("Trace"))
+	g.Expect(stack.Status.Plan).To(And(HaveField("Run", "1"), HaveField("Drift", "")), "it is that of the Stack now")
+	g.Expect(observeApproval(stack).Plan).NotTo(BeNil())
+	made.Steps[0].Op = plan.OpReplace
+	g.Expect(propose("3", "")).To(Equal("Normal"), "another plan")
+}
