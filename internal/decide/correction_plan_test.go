@@ -16,7 +16,7 @@ func waitingCorrection(o *decide.Observation) {
 	checked(o, 48*time.Hour)
 	o.ContinueResync = true
 	o.Approval.Required = true
-	o.Drift.Correction = decide.Correction{Drift: "sha256:drift", NeedsPlan: true, Plan: &decide.Plan{Operation: run.Update, Digest: "sha256:plan"}}
+	o.Drift.Correction = decide.Correction{Drift: "sha256:drift", NeedsPlan: true, Plan: &decide.Plan{Operation: run.Update, Digest: "sha256:plan", MadeAt: now}}
 }
 
 // A proposal of a resync would replace the plan that waits, and that one the other, each interval.
@@ -43,6 +43,28 @@ func TestNoResyncIsProposedWhileDriftIsToBeUndone(t *testing.T) {
 			waitingCorrection(o)
 			o.Approval.Required = false
 		}, start(run.Update)},
+	})
+}
+
+// Another user may have changed the state, or deleted the details.
+func TestAPlanThatUndoesDriftIsMadeAgainAfterACheck(t *testing.T) {
+	older := func(age time.Duration, change func(*decide.Plan)) func(*decide.Observation) {
+		return func(o *decide.Observation) {
+			waitingCorrection(o)
+			p := o.Drift.Correction.Plan
+			p.MadeAt, o.Drift.LastAt = now.Add(-age), now.Add(-age+time.Second)
+			if change != nil {
+				change(p)
+			}
+		}
+	}
+	testNext(t, []nextCase{
+		{"once", older(time.Hour, func(p *decide.Plan) { p.MadeAt = now }), decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
+		{"at the retry interval", older(time.Hour, nil), decide.Decision{Action: decide.Start, Operation: run.Propose, Drift: "sha256:drift"}},
+		{"and not before", older(20*time.Second, nil), decide.Decision{Action: decide.InSync, After: 40 * time.Second}},
+		{"not if it is rejected", older(time.Hour, func(p *decide.Plan) { p.Rejected = true }), decide.Decision{Action: decide.InSync, After: 10 * time.Minute}},
+		{"it is applied if it is approved", older(time.Hour, func(p *decide.Plan) { p.Approved = true }),
+			decide.Decision{Action: decide.Start, Operation: run.Update, Drift: "sha256:drift", Approved: "sha256:plan"}},
 	})
 }
 

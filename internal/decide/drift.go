@@ -55,14 +55,15 @@ func correctDrift(o Observation, d Decision) Decision {
 		return Decision{Action: Start, Operation: run.Propose, Drift: c.Drift}
 	case p.Digest != "" && p.Approved && !p.Rejected:
 		return Decision{Action: Start, Operation: run.Update, Drift: c.Drift, Approved: p.Digest}
-	case p.Unwritten && !p.Rejected:
-		return writeCorrection(o, d)
+	case !p.Rejected && (p.Unwritten || p.MadeAt.Before(o.Drift.LastAt)):
+		return proposeAgain(o, d)
 	}
 	return d
 }
 
-// writeCorrection makes the plan again whose details could not be written.
-func writeCorrection(o Observation, d Decision) Decision {
+// proposeAgain makes the plan again whose details could not be written, or that is older than the last
+// check: the state may have changed, and its details may be gone.
+func proposeAgain(o Observation, d Decision) Decision {
 	// At most the interval, in case the clock was set back.
 	wait := min(o.RetryInterval, o.RetryInterval-o.Now.Sub(o.Drift.Correction.Plan.MadeAt))
 	if wait <= 0 {

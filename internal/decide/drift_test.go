@@ -209,7 +209,7 @@ func TestAStackIsCheckedForDrift(t *testing.T) {
 		}, stop},
 		{"in flight, and a plan that undoes drift waits", func(o *decide.Observation) {
 			checking(o)
-			o.Drift.Correction = decide.Correction{Drift: "sha256:drift", NeedsPlan: true, Plan: &decide.Plan{Operation: run.Update, Digest: "sha256:a"}}
+			o.Drift.Correction = decide.Correction{Drift: "sha256:drift", NeedsPlan: true, Plan: &decide.Plan{Operation: run.Update, Digest: "sha256:a", MadeAt: now}}
 		}, inSyncFor(10 * time.Minute)},
 		{"in flight, and cancelled", func(o *decide.Observation) {
 			checking(o)

@@ -36,17 +36,21 @@ func errNothingProposed(stack *v1.Stack) error {
 // readPlan reads the plan that the Stack proposes from its ConfigMaps. Whoever may write these
 // cannot show another plan than the one that is approved: its digest is computed here once more.
 func readPlan(ctx context.Context, api client.Reader, stack *v1.Stack, of *v1.PlanStatus) (plan.Plan, error) {
+	again := reconcileOf(stack)
+	if of.Drift != "" {
+		again += " --check-drift" // after which it is made again
+	}
 	if of.ConfigMap == "" {
-		return plan.Plan{}, fmt.Errorf("the details of plan %s could not be written, and the log of the controller says why: run %s", of.Digest, reconcileOf(stack))
+		return plan.Plan{}, fmt.Errorf("the details of plan %s could not be written, and the log of the controller says why: run %s", of.Digest, again)
 	}
 	parts, err := details.Collect(of.ConfigMap, partOf(ctx, api, stack))
 	switch {
 	case errors.Is(err, errGone):
-		return plan.Plan{}, fmt.Errorf("%w: run %s", err, reconcileOf(stack))
+		return plan.Plan{}, fmt.Errorf("%w: run %s", err, again)
 	case err != nil:
 		return plan.Plan{}, err
 	case details.Digest(parts) != of.ContentDigest:
-		return plan.Plan{}, fmt.Errorf("the ConfigMap %s/%s %w: delete it, and run %s", stack.Namespace, of.ConfigMap, errOther, reconcileOf(stack))
+		return plan.Plan{}, fmt.Errorf("the ConfigMap %s/%s %w: delete it, and run %s", stack.Namespace, of.ConfigMap, errOther, again)
 	}
 	read, err := details.Decode(parts)
 	if err != nil {
