@@ -93,6 +93,9 @@ func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
 	step.URN, step.Type, step.Provider, step.ID = shown[0], shown[1], shown[2], shown[3]
 	isMasked := w.isMasked(planned.changes)
 	for _, change := range planned.changes {
+		if change.unnamed && change.isSame() && known.of(change.top) == "" {
+			continue
+		}
 		path, shown := w.change(change, isMasked, known.of(change.top))
 		step.Properties = append(step.Properties, plan.Property{Path: path, Kind: change.kind, Replaces: change.replaces, Change: shown})
 	}
@@ -130,6 +133,8 @@ func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (s
 	shown := plan.Change{Old: planned.old.shown, New: planned.new.shown, Secret: planned.old.secret || planned.new.secret}
 	path, hidden := w.texts(plan.MaxPath, planned.path)
 	hidden = hidden || shown.Secret || planned.old.partial || planned.new.partial || w.withoutValues
+	// The provider gets all of the property, and may name a part of what changes in it.
+	hidden = hidden || (goal != "" && planned.path != planned.top)
 	if isMasked {
 		var ofOld, ofNew bool
 		shown.Old, ofOld = w.masked(shown.Old)

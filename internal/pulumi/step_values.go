@@ -25,6 +25,8 @@ type plannedChange struct {
 	kind      string
 	replaces  bool
 	old, new  plannedValue
+	// unnamed says that the provider does not name it among what changes.
+	unnamed bool
 }
 
 func sizeOf(changes []plannedChange) int {
@@ -42,10 +44,11 @@ func (r valueReader) changes(event *stepEvent, op string) []plannedChange {
 	case plan.OpCreate, plan.OpImport:
 		return r.created(meta.New)
 	case plan.OpUpdate, plan.OpReplace:
+		named := r.named(event)
 		if len(meta.DetailedDiff) > 0 {
-			return r.detailed(event)
+			named = r.detailed(event)
 		}
-		return r.named(event)
+		return append(named, r.unnamed(event, named)...)
 	}
 	return nil
 }
@@ -107,16 +110,39 @@ func (r valueReader) named(event *stepEvent) []plannedChange {
 	return all
 }
 
+// unnamed are the other inputs that change, or may do so: secrets cannot be compared. The engine passes
+// all inputs to a provider that only says that something changes, as dynamic ones do.
+func (r valueReader) unnamed(event *stepEvent, named []plannedChange) []plannedChange {
+	old, now := stateOf(event.Metadata.Old), stateOf(event.Metadata.New)
+	var all []plannedChange
+	for _, name := range unionOf(old.Inputs, now.Inputs) {
+		if slices.ContainsFunc(named, func(one plannedChange) bool { return one.top == name }) {
+			continue
+		}
+		before, after := r.value(decoded(old.Inputs[name])), r.value(decoded(now.Inputs[name]))
+		change := plannedChange{path: name, top: name, kind: kindOf(before, after), old: before, new: after, unnamed: true}
+		if !change.isSame() || after.secret {
+			all = append(all, r.hide(now, []any{name}, change))
+		}
+	}
+	return all
+}
+
+// unionOf are the names of the properties of either, in order.
+func unionOf(old, now map[string]json.RawMessage) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(now))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // isSame reports whether the values are the same, as far as the events say.
 func (c plannedChange) isSame() bool { return c.old.sum == c.new.sum }
 
 // outputs are the outputs that change, or may do so: secrets cannot be compared.
 func (r valueReader) outputs(event *stepEvent) []plannedChange {
 	old, now := stateOf(event.Metadata.Old), stateOf(event.Metadata.New)
-	names := slices.AppendSeq(slices.Collect(maps.Keys(old.Outputs)), maps.Keys(now.Outputs))
-	slices.Sort(names)
 	var all []plannedChange
-	for _, name := range slices.Compact(names) {
+	for _, name := range unionOf(old.Outputs, now.Outputs) {
 		before, after := r.value(decoded(old.Outputs[name])), r.value(decoded(now.Outputs[name]))
 		change := plannedChange{path: name, top: name, kind: kindOf(before, after), old: before, new: after}
 		if !change.isSame() || after.secret {

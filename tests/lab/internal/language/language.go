@@ -7,11 +7,13 @@
 package language
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -138,17 +140,8 @@ func (h *host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.R
 	}
 	defer func() { _ = engine.Close() }() // the program has ended
 	err = pulumi.RunWithContext(engine, func(c *pulumi.Context) error {
-		for _, name := range todo.Things {
-			var thing pulumi.CustomResourceState
-			if err := c.RegisterResource("lab:index:Thing", name, pulumi.Map{"name": pulumi.String(name)}, &thing); err != nil {
-				return err
-			}
-		}
-		for _, name := range todo.Dynamic {
-			var dynamic pulumi.CustomResourceState
-			if err := c.RegisterResource("pulumi-nodejs:dynamic:Resource", name, pulumi.Map{"__provider": pulumi.String("code")}, &dynamic); err != nil {
-				return err
-			}
+		if err := todo.register(c); err != nil {
+			return err
 		}
 		c.Export("installed", pulumi.Int(strings.Count(string(times), "\n")))
 		return nil
@@ -157,4 +150,36 @@ func (h *host) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.R
 		return &pulumirpc.RunResponse{Error: err.Error()}, nil
 	}
 	return &pulumirpc.RunResponse{}, nil
+}
+
+// register registers the resources of the program.
+func (p program) register(c *pulumi.Context) error {
+	for _, name := range p.Things {
+		made, err := thing(c, name)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(p.Export, name) {
+			c.Export(name, pulumi.Any(made))
+		}
+		if inner, ok := p.InApply[name]; ok {
+			c.Export("inner", made.ID().ApplyT(func(pulumi.ID) (string, error) {
+				_, err := thing(c, inner)
+				return inner, err
+			}))
+		}
+	}
+	for _, name := range p.Dynamic {
+		var dynamic pulumi.CustomResourceState
+		code := pulumi.Map{"__provider": pulumi.String(cmp.Or(p.Code, "code"))}
+		if err := c.RegisterResource("pulumi-nodejs:dynamic:Resource", name, code, &dynamic); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func thing(c *pulumi.Context, name string) (*pulumi.CustomResourceState, error) {
+	var made pulumi.CustomResourceState
+	return &made, c.RegisterResource("lab:index:Thing", name, pulumi.Map{"name": pulumi.String(name)}, &made)
 }

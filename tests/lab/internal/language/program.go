@@ -18,8 +18,14 @@ type program struct {
 	Install install `json:"install"`
 	// Things are the names of the things to register.
 	Things []string `json:"things"`
-	// Dynamic are the names of resources of a dynamic provider.
+	// InApply has the names of things by that of the thing in whose apply each is registered: a
+	// preview in which the ID of that one is not known yet does not see it.
+	InApply map[string]string `json:"inApply"`
+	// Export names the things whose references are outputs.
+	Export []string `json:"export"`
+	// Dynamic are the names of resources of a dynamic provider, and Code is the text of that.
 	Dynamic []string `json:"dynamic"`
+	Code    string   `json:"code"`
 	// Stderr are lines that the program prints before it ends with Fail.
 	Stderr []string `json:"stderr"`
 	// Fail is the error to end with. $DIR in both is the directory of the program.

@@ -19,7 +19,7 @@ const installedFile = "installed"
 func dynamic() Package {
 	return Package{
 		Name: "pulumi-nodejs", Version: "0.1.0",
-		Resources: map[string]Resource{"pulumi-nodejs:dynamic:Resource": {Free: true}},
+		Resources: map[string]Resource{"pulumi-nodejs:dynamic:Resource": {Free: true, Nameless: true}},
 		Start: func() error {
 			if _, err := os.Stat(installedFile); err != nil {
 				return errors.New("there is no module '@pulumi/pulumi/cmd/dynamic-provider'")

@@ -40,6 +40,9 @@ func diff(resource Resource, before, now property.Map, ignored []string) p.DiffR
 			continue
 		}
 		response.HasChanges = true
+		if resource.Nameless {
+			continue
+		}
 		response.DetailedDiff[name] = p.PropertyDiff{Kind: kindOf(had, has, spec.Replaces), InputDiff: true}
 	}
 	return response

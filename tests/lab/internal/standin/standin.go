@@ -60,6 +60,9 @@ type Resource struct {
 	Prefix string
 	// Free reports whether it may have other inputs than those.
 	Free bool
+	// Nameless says that a change of it is reported without the names of the inputs that change, as
+	// dynamic providers do.
+	Nameless bool
 	// Protected reports whether it cannot be deleted unless deletionProtection is false.
 	Protected bool
 }
