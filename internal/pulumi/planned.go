@@ -91,8 +91,9 @@ func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
 		step.Digest = w.read.sum(w.names.sum(step.URN), step.Type, w.names.sum(step.Provider), step.ID)
 	}
 	step.URN, step.Type, step.Provider, step.ID = shown[0], shown[1], shown[2], shown[3]
-	isMasked := w.isMasked(planned.changes)
-	for _, change := range planned.changes {
+	changes := planned.allChanges()
+	isMasked := w.isMasked(changes)
+	for _, change := range changes {
 		if change.unnamed && change.isSame() && known.of(change.top) == "" {
 			continue
 		}

@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -41,19 +42,35 @@ type plannedSteps struct {
 type plannedStep struct {
 	plan.Step
 	changes []plannedChange
+	// updates are what is changed of a resource once it is imported.
+	updates []plannedChange
 	options []plannedChange
+}
+
+func (s plannedStep) size() int { return sizeOf(s.changes) + sizeOf(s.updates) }
+
+// allChanges are the changes with those of what is imported, of which the program has other values.
+func (s plannedStep) allChanges() []plannedChange {
+	imported := slices.DeleteFunc(slices.Clone(s.changes), func(one plannedChange) bool {
+		return slices.ContainsFunc(s.updates, func(update plannedChange) bool { return update.path == one.path })
+	})
+	return append(imported, s.updates...)
 }
 
 // note notes the effect of a step.
 func (p *plannedSteps) note(event *stepEvent, what effect) {
-	if p == nil || what.key == "" {
+	if p == nil {
+		return
+	}
+	if what.key == "" {
+		p.noteUpdate(event)
 		return
 	}
 	step, again := p.steps[what.key]
 	op := opOf(event, what.fate)
 	switch {
 	case op == "":
-		p.kept -= sizeOf(step.changes)
+		p.kept -= step.size()
 		delete(p.steps, what.key)
 		return
 	case !again && len(p.steps) >= maxKeptSteps:
@@ -72,12 +89,25 @@ func (p *plannedSteps) note(event *stepEvent, what effect) {
 	p.put(what.key, step)
 }
 
+// noteUpdate notes what is changed of a resource that is imported first, which counts as one step.
+func (p *plannedSteps) noteUpdate(event *stepEvent) {
+	step, known := p.steps[event.Metadata.URN]
+	if !known || event.Metadata.Op != apitype.OpUpdate || !isCustom(event) {
+		return
+	}
+	switch step.Op {
+	case plan.OpImport, plan.OpCreate, plan.OpReplace:
+		step.updates = p.read.changes(event, plan.OpUpdate)
+		p.put(event.Metadata.URN, step)
+	}
+}
+
 // put puts a step in the place of the one with the key, if there is one.
 func (p *plannedSteps) put(key string, step plannedStep) {
 	if p.steps == nil {
 		p.steps = make(map[string]plannedStep)
 	}
-	p.kept += sizeOf(step.changes) - sizeOf(p.steps[key].changes)
+	p.kept += step.size() - p.steps[key].size()
 	p.steps[key] = step
 }
 
