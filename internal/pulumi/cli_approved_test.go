@@ -26,7 +26,9 @@ func withoutPlan() map[string]func(l *lab) run.Run {
 			return r
 		},
 		"an update": func(l *lab) run.Run {
-			return l.propose(l.thing("value: one", "value: one") + "  new: {type: \"lab:index:Thing\", properties: {name: new}}\noutputs: {r: \"${new}\"}\n")
+			return l.propose(l.thing("value: one", "value: one") + "  new: {type: \"lab:index:Thing\", properties: {name: new}}\n" +
+				"  other: {type: \"pulumi:providers:lab\", properties: {directory: \"" + l.cloud + "/${new.id}\"}}\n" +
+				"  made: {type: \"lab:index:Thing\", properties: {name: made}, options: {provider: \"${other}\"}}\n")
 		},
 	}
 }
@@ -44,11 +46,14 @@ func (l *lab) changedByAnother(third string) (state, changed string) {
 }
 
 // The state is read once more right before the engine starts.
-func TestWhatIsNotHeldToAPlanOfPulumiIsComparedWithTheLastState(t *testing.T) {
+func TestWhatIsApprovedIsComparedWithTheLastState(t *testing.T) {
 	t.Parallel()
 	cli, err := process.FindBin("pulumi")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	for name, proposal := range withoutPlan() {
+	proposals := withoutPlan()
+	// Pulumi's own plan does not say from which values a resource is updated.
+	proposals["an update with a plan of Pulumi"] = func(l *lab) run.Run { return l.propose(l.thing("value: two", "value: one")) }
+	for name, proposal := range proposals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t).withProvider()

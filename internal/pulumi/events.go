@@ -122,9 +122,6 @@ type events struct {
 	startsProgram bool
 	// preview says that the operation is a preview, which does nothing of what it reports.
 	preview bool
-	// outputsNewResource is set if an output of the stack or of a component is a resource that
-	// does not exist yet.
-	outputsNewResource bool
 	// plugins are the versions of the providers.
 	plugins plugins
 	// planned, if set, collects the steps of a preview, previewed those to which the run is held,
@@ -283,7 +280,6 @@ func (e *events) readStart(event *stepEvent) string {
 
 func (e *events) readDone(event *stepEvent) string {
 	meta := event.Metadata
-	e.outputsNewResource = e.outputsNewResource || outputsNewResource(event)
 	if meta.Type == stackType {
 		e.registered = true // its outputs are the last thing that a program registers
 		if meta.New != nil {

@@ -39,7 +39,7 @@ func (s *session) inspectFirst(ctx context.Context) (exit, error) {
 // (see leftCreates), but not if the operation refreshes first, without the program.
 //
 // A run that is held to a plan does not: the plan was made of the state as it was before, and has
-// what the refresh finds. See refusePending.
+// what the refresh finds. See refuseOtherState.
 func (s *session) refreshApart(ctx context.Context, refreshes bool) (exit, error) {
 	options := s.run.Options
 	if !refreshes || !s.run.InspectFirst || s.run.Approved != "" || options.RunProgram || len(options.Targets) > 0 ||
@@ -57,20 +57,9 @@ func (s *session) refreshApart(ctx context.Context, refreshes bool) (exit, error
 	return last, nil
 }
 
-// refusePending reads the state once more, right before an update that is held to a plan and refreshes
-// first: the engine does not warn of creations that another update has left since the inspection.
-func (s *session) refusePending(ctx context.Context) (exit, error) {
+// mayRepeat reports whether an update that is held to a plan may create again what another update has
+// left in flight since the inspection: the engine does not warn of that if it refreshes first.
+func (s *session) mayRepeat() bool {
 	options := s.run.Options
-	if !s.run.InspectFirst || options.RunProgram || !(options.Refresh || s.alwaysRefreshes) {
-		return exit{}, nil
-	}
-	now, last, err := s.export(ctx)
-	if err != nil || last.code != 0 {
-		s.checking = true
-		return last, err
-	}
-	if s.pending = append(s.pending, now.creates...); len(now.creates) > 0 {
-		return last, errPending
-	}
-	return last, nil
+	return s.run.InspectFirst && !options.RunProgram && (options.Refresh || s.alwaysRefreshes)
 }

@@ -4,15 +4,12 @@
 package pulumi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -44,35 +41,43 @@ func (s *session) holdToPlan(ctx context.Context, preview ...string) (mayProceed
 		s.checking = true
 		return false, last, errPlanChanged
 	}
-	if s.isBindable() && s.made.Unbound == "" {
-		s.held, s.made = s.goals.text, nil // the caller has the plan
-		last, err = s.refusePending(ctx)
-		return err == nil && last.code == 0, last, err
+	isBound, previewed := s.isBindable() && s.made.Unbound == "", s.events.previewed
+	if last, err = s.refuseOtherState(ctx, preview); err != nil || last.code != 0 {
+		s.checking = !errors.Is(err, errPending) // which the result names
+		return false, last, err
 	}
-	return s.holdToSteps(ctx, preview)
+	s.made = nil // the caller has the plan
+	if isBound {
+		s.held, err = s.goals.heldText()
+	} else {
+		s.approved = previewed
+	}
+	s.checking = err != nil
+	return err == nil, last, err
 }
 
-// holdToSteps is for a run that Pulumi has no plan for. Another user may change the state until the
-// engine has locked it. So the state is read once more, and the engine is watched for a step that
-// the plan does not have.
-func (s *session) holdToSteps(ctx context.Context, preview []string) (mayProceed bool, last exit, err error) {
-	before, previewed := s.made.State, s.events.previewed
-	if _, last, err = s.export(ctx); err != nil || last.code != 0 {
-		s.checking = true
-		return false, last, err
-	}
-	now, err := stateDigest(s.dir.state())
-	if err == nil && now != before {
-		if last, err = s.makePlan(ctx, preview); err == nil && last.code == 0 {
-			err = errPlanChanged
-		}
-	}
+// refuseOtherState reads the state once more, right before the engine locks it: another user may have
+// changed it while the plan was made, and Pulumi's own plans do not say from which values a resource is
+// changed. For a destroy, and where Pulumi has no plan, the engine is also watched for a step that the
+// plan does not have.
+func (s *session) refuseOtherState(ctx context.Context, preview []string) (exit, error) {
+	before := s.made.State
+	now, last, err := s.export(ctx)
 	if err != nil || last.code != 0 {
-		s.checking = true
-		return false, last, err
+		return last, err
 	}
-	s.approved, s.made = previewed, nil
-	return true, last, nil
+	if s.mayRepeat() && len(now.creates) > 0 {
+		s.pending, s.made = append(s.pending, now.creates...), nil
+		return last, errPending
+	}
+	digest, err := stateDigest(s.dir.state())
+	if err != nil || digest == before {
+		return last, err
+	}
+	if last, err = s.makePlan(ctx, preview); err == nil && last.code == 0 {
+		err = errPlanChanged
+	}
+	return last, err
 }
 
 // isBindable reports whether Pulumi has plans for the operation.
@@ -125,21 +130,6 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made.Unbound = s.unbound()
 	s.made = made
 	return last, nil
-}
-
-// outputsNewResource reports whether the outputs of a component, or of the stack, have a
-// reference to a resource without an ID.
-func outputsNewResource(event *stepEvent) bool {
-	after := event.Metadata.New
-	if after == nil || after.Custom {
-		return false
-	}
-	for _, output := range after.Outputs {
-		if bytes.Contains(output, []byte(sig.ResourceReference)) && bytes.Contains(output, []byte(`"id":""`)) {
-			return true
-		}
-	}
-	return false
 }
 
 // nothingToDestroy is the plan of the destroy of a stack that does not exist.

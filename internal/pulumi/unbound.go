@@ -11,17 +11,12 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 )
 
-// Why an update cannot be held to a plan of Pulumi: it would fail in the middle, although it does
-// what was previewed.
+// Why an update cannot be held to a plan of Pulumi.
 const (
-	// unboundOutputs fails without a word once everything is done.
-	unboundOutputs = "an output is a resource that does not exist yet, which Pulumi's own plans do not support (pulumi/pulumi#16681)"
-	// unboundFiles is also the code of a function with values that are known only then.
-	unboundFiles = "an asset or archive may be made while other resources change, and Pulumi's own plans have it as it was before (pulumi/pulumi#11587)"
-	// unboundProvider is a provider that Pulumi does not ask in a preview.
+	// unboundProvider is a provider that Pulumi does not ask in a preview: an update would fail in the
+	// middle, although it does what was previewed.
 	unboundProvider = "a provider has settings that are known only during the update, and what it adds to the inputs of its resources " +
 		"is missing in Pulumi's own plans (pulumi/pulumi#13765)"
 	// unboundSize is a plan that this process does not keep.
@@ -31,12 +26,8 @@ const (
 // unbound returns why Pulumi cannot be held to the plan that was made, "" if it can.
 func (s *session) unbound() string {
 	switch {
-	case s.events.outputsNewResource:
-		return unboundOutputs
 	case s.goals == nil:
 		return "" // of a destroy
-	case s.goals.binding.filesMayChange():
-		return unboundFiles
 	case s.goals.binding.asksNoProvider():
 		return unboundProvider
 	case s.goals.tooLarge:
@@ -47,6 +38,8 @@ func (s *session) unbound() string {
 
 // binding is what a plan of Pulumi has that it cannot hold an update to.
 type binding struct {
+	// newReferences is set for an input or output that refers to a resource which does not exist yet.
+	newReferences bool
 	// changing counts the resources that change, and files those that change an input which is an
 	// asset or archive. outputs is set for such an output of the stack.
 	changing, files int
@@ -80,11 +73,11 @@ type planDiff struct {
 	Updates map[string]json.RawMessage `json:"updates"`
 }
 
-// has reports whether a new value has any of the texts.
-func (d planDiff) has(texts ...string) bool {
+// has reports whether any new value is one of those.
+func (d planDiff) has(is func(value json.RawMessage) bool) bool {
 	for _, properties := range []map[string]json.RawMessage{d.Adds, d.Updates} {
 		for _, value := range properties {
-			if slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(value, []byte(text)) }) {
+			if is(value) {
 				return true
 			}
 		}
@@ -92,7 +85,10 @@ func (d planDiff) has(texts ...string) bool {
 	return false
 }
 
-func (d planDiff) hasFiles() bool { return d.has(sig.AssetSig, sig.ArchiveSig) }
+// hasUnknown reports whether a value, or a part of it, is not known. Pulumi writes one text for all types.
+func hasUnknown(value json.RawMessage) bool {
+	return bytes.Contains(value, []byte(plugin.UnknownStringValue))
+}
 
 // changes reports whether anything is done to the resource.
 func (p resourcePlan) changes() bool {
@@ -101,16 +97,17 @@ func (p resourcePlan) changes() bool {
 
 func (b *binding) see(urn string, planned resourcePlan) {
 	goal := planned.Goal
+	b.newReferences = b.newReferences || goal.InputDiff.has(isNewReference) || goal.OutputDiff.has(isNewReference)
 	switch {
 	case goal.Type == stackType:
-		b.outputs = goal.OutputDiff.hasFiles()
+		b.outputs = goal.OutputDiff.has(isFile)
 	case strings.HasPrefix(goal.Type, providerType):
-		if goal.InputDiff.has(plugin.UnknownStringValue) && len(b.unknown) < maxKeptGoals {
+		if goal.InputDiff.has(hasUnknown) && len(b.unknown) < maxKeptGoals {
 			note(&b.unknown, urn)
 		}
 	case planned.changes() && goal.Custom:
 		b.changing++
-		if goal.InputDiff.hasFiles() {
+		if goal.InputDiff.has(isFile) {
 			b.files++
 		}
 		if len(b.used) < maxKeptGoals {

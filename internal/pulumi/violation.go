@@ -30,6 +30,9 @@ func violationMessage(message string, changed bool) string {
 	if changed {
 		done = "What it had done by then stays, and what is left to do is proposed"
 	}
+	if strings.Contains(message, "create is not allowed by the plan") {
+		message += ": the program may make the resource in apply of a value that no preview knows"
+	}
 	if !strings.HasSuffix(message, ".") {
 		message += "."
 	}

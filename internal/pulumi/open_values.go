@@ -1,0 +1,78 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+)
+
+// heldText is the plan of Pulumi for an update that is held to it. Some values are others in an update
+// that does what was previewed, which would fail in the middle. The engine takes any value in the place
+// of one that its plan does not know, and still checks every step and every other value.
+func (found *goals) heldText() (string, error) {
+	if !found.binding.newReferences && !found.binding.filesMayChange() {
+		return found.text, nil
+	}
+	// The values that change, as they are in the plan. No name is any name.
+	text, err := found.binding.open(json.RawMessage(found.text), [][]string{
+		{"resourcePlans"}, nil, {"goal"}, {"inputDiff", "outputDiff"}, {"adds", "updates"}, nil,
+	})
+	if err != nil {
+		return "", errNotPlan // the error may quote the text
+	}
+	return string(text), nil
+}
+
+// open has the members with the names be open, of which the first are those of the value itself.
+func (b binding) open(value json.RawMessage, names [][]string) (json.RawMessage, error) {
+	switch {
+	case !isFile(value) && !refersToResource(value):
+		return value, nil
+	case len(names) == 0 && b.isOpen(value):
+		return quote(plugin.UnknownStringValue), nil
+	case len(names) == 0:
+		return value, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(value, &members); err != nil {
+		return nil, err
+	}
+	for name, member := range members {
+		if names[0] != nil && !slices.Contains(names[0], name) {
+			continue
+		}
+		opened, err := b.open(member, names[1:])
+		if err != nil {
+			return nil, err
+		}
+		members[name] = opened
+	}
+	return json.Marshal(members)
+}
+
+// isOpen reports whether a value may be another one in the update: a resource that does not exist yet
+// (pulumi/pulumi#16681), or a file that another resource may make, which is also the code of a function
+// with values that are known only then (pulumi/pulumi#11587).
+func (b binding) isOpen(value json.RawMessage) bool {
+	return isNewReference(value) || (b.filesMayChange() && isFile(value))
+}
+
+func isFile(value json.RawMessage) bool {
+	return bytes.Contains(value, []byte(sig.AssetSig)) || bytes.Contains(value, []byte(sig.ArchiveSig))
+}
+
+func refersToResource(value json.RawMessage) bool {
+	return bytes.Contains(value, []byte(sig.ResourceReference))
+}
+
+// isNewReference reports whether a value refers to a resource without an ID. A secret one is JSON in a text.
+func isNewReference(value json.RawMessage) bool {
+	return refersToResource(value) && regexp.MustCompile(`\\*"id\\*":\s*\\*"\\*"`).Match(value)
+}
