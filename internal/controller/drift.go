@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -71,14 +70,6 @@ func ignoredDrift(stack *v1.Stack, operation run.Operation) []v1.IgnoredDrift {
 		return nil
 	}
 	return stack.Spec.Drift.Ignore
-}
-
-// kindOf returns the kind of run to start.
-func kindOf(decision decide.Decision) run.Kind {
-	if decision.Drift != "" && decision.Operation == run.Propose {
-		return run.ProposalOfDrift()
-	}
-	return run.KindOf(decision.Operation)
 }
 
 // correctionOptions limits a run to the resources that have drifted: only a refresh sees what is

@@ -41,7 +41,7 @@ type launch struct {
 
 // launchOf returns the run that was decided on.
 func launchOf(decision decide.Decision) launch {
-	return launch{kind: kindOf(decision), approved: decision.Approved, drift: decision.Drift}
+	return launch{kind: run.KindFor(decision.Operation, decision.Drift), approved: decision.Approved, drift: decision.Drift}
 }
 
 // needsPlanKey reports whether the run reports values of resources, whose digests have a key.

@@ -204,16 +204,21 @@ func ProposalOf(operation Operation) Operation {
 	return Propose
 }
 
+// KindFor returns the kind of a run for the drift with that digest, or for none if it is "".
+func KindFor(operation Operation, drift string) Kind {
+	return kindOf(operation, false, drift != "" && operation == Propose)
+}
+
 // KindOfRecord returns the kind of a recorded run.
 func KindOfRecord(record *v1.RunStatus) Kind {
-	return kindOf(record.Operation, record.PreviewRequest != "", record.Drift != "" && record.Operation == Propose)
+	if record.PreviewRequest != "" {
+		return kindOf(record.Operation, true, false)
+	}
+	return KindFor(record.Operation, record.Drift)
 }
 
 // PreviewOnRequest returns the kind of a preview that someone has asked for.
 func PreviewOnRequest() Kind { return kindOf(Preview, true, false) }
-
-// ProposalOfDrift returns the kind of a run that proposes to undo drift.
-func ProposalOfDrift() Kind { return kindOf(Propose, false, true) }
 
 // OfUpdateType returns the kind of a run that the status describes in the terms of the Pulumi
 // operator. The operator v1 has none: all its runs were updates.
