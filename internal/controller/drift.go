@@ -64,14 +64,6 @@ func (r *StackReconciler) slotsFor(kind run.Kind) run.Slots {
 	return r.Runner
 }
 
-// ignoredDrift returns what a check leaves out.
-func ignoredDrift(stack *v1.Stack, operation run.Operation) []v1.IgnoredDrift {
-	if stack.Spec.Drift == nil || operation != run.CheckDrift {
-		return nil
-	}
-	return stack.Spec.Drift.Ignore
-}
-
 // correctionOptions limits a run to the resources that have drifted: only a refresh sees what is
 // to be undone.
 func correctionOptions(stack *v1.Stack, options run.Options) run.Options {

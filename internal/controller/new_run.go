@@ -49,7 +49,6 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		SecretsProvider: stack.Spec.SecretsProvider,
 		Environments:    stack.Spec.Environment,
 		Timeout:         stack.GetTimeout(),
-		IgnoreDrift:     ignoredDrift(stack, operation),
 		Outputs:         wantedOutputs(stack, seen, operation),
 		Interrupted:     interruptedRuns(stack, operation, r.Holder),
 		WantsPlan:       kind.OnRequest,
@@ -58,6 +57,9 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 	}
 	if operation == run.CheckDrift {
 		todo.Options = run.Options{RunProgram: stack.Spec.RunProgram} // of the whole stack, whatever an update is limited to
+		if stack.Spec.Drift != nil {
+			todo.IgnoreDrift = stack.Spec.Drift.Ignore
+		}
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates
