@@ -18,9 +18,11 @@ import (
 type approvedSteps struct {
 	// ops are the operations by URN.
 	ops map[string][]apitype.OpType
-	// over is set if there were too many resources. What is not known of is approved then.
+	// over is set if there were too many resources: no run is started then.
 	over bool
 }
+
+func (a *approvedSteps) isOver() bool { return a != nil && a.over }
 
 // note adds a step of the preview that the plan is made of.
 func (a *approvedSteps) note(event *stepEvent) {
@@ -47,11 +49,7 @@ func (a *approvedSteps) approve(event *stepEvent) bool {
 	if a == nil || !changesResource(event) {
 		return true
 	}
-	ops, known := a.ops[event.Metadata.URN]
-	if !known {
-		return a.over
-	}
-	op := event.Metadata.Op
+	ops, op := a.ops[event.Metadata.URN], event.Metadata.Op
 	return slices.Contains(ops, op) || (op == apitype.OpUpdate && slices.Contains(ops, apitype.OpReplace))
 }
 

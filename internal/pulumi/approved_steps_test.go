@@ -62,7 +62,7 @@ func TestARunIsStoppedAtWhatItsPlanMayNotHave(t *testing.T) {
 	}
 }
 
-func TestWhatIsApprovedOfMoreResourcesThanAreKept(t *testing.T) {
+func TestNothingIsApprovedOfMoreResourcesThanAreKept(t *testing.T) {
 	t.Parallel()
 	step := func(op apitype.OpType, n int) *stepEvent {
 		event := &stepEvent{}
@@ -78,5 +78,6 @@ func TestWhatIsApprovedOfMoreResourcesThanAreKept(t *testing.T) {
 	g.Expect(steps.approve(step(apitype.OpUpdate, 0))).To(BeTrue())
 	g.Expect(steps.approve(step(apitype.OpDelete, 0))).To(BeFalse(), "its steps are known")
 	g.Expect(steps.approve(step(apitype.OpReplace, 1))).To(BeTrue())
-	g.Expect(steps.approve(step(apitype.OpDelete, maxKeptSteps))).To(BeTrue(), "it is not known")
+	g.Expect(steps.approve(step(apitype.OpUpdate, maxKeptSteps))).To(BeFalse(), "it is not known")
+	g.Expect(steps.isOver()).To(BeTrue(), "and no run begins")
 }

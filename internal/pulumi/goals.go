@@ -6,6 +6,7 @@ package pulumi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -31,6 +32,21 @@ type goals struct {
 	// held to it.
 	tooLarge bool
 	text     string
+}
+
+// differsEachTime is why the plan would be another one each time that it is made, "" if it is not.
+func (found *goals) differsEachTime() string {
+	const rename = "set their names in the program, or split the stack into several"
+	switch {
+	case found == nil || !found.names.any():
+		return "" // of a destroy, or without made-up names
+	case found.tooLarge:
+		return "the plan of Pulumi is larger than 64 MiB, and new resources in it have names that their providers make up, " +
+			"others each time, which cannot be told apart in a plan of that size: " + rename
+	case len(found.names.byText) >= maxKeptGoals:
+		return fmt.Sprintf("more than %d new resources have names that their providers make up, others each time: ", maxKeptGoals) + rename
+	}
+	return ""
 }
 
 // goalsReader reads a plan of Pulumi in JSON, with its secrets in plain text.

@@ -67,29 +67,32 @@ type ending struct {
 
 // What is not known if events are missing.
 const (
-	unknownChanges = "what an update would change"
-	unknownDrift   = "what has drifted"
+	wouldChange = "what an update would change"
+	hasDrifted  = "what has drifted"
 )
 
-// incompleteText says that events are missing, and what is not known without them.
-func incompleteText(unknown string) string {
-	return "Pulumi's events are incomplete, so it is not known " + unknown + ": " +
-		"see the log for errors of reading them, and whether the disk of the run was full"
+// whyUnknown is why the events do not have all that the operation found out, "" if they have.
+func (e *events) whyUnknown(what string) string {
+	switch {
+	case e.counts.over && !e.missed:
+		return tooManyResources(what)
+	case e.summary == nil || e.missed:
+		return "Pulumi's events are incomplete, so it is not known " + what +
+			": see the log for errors of reading them, and whether the disk of the run was full"
+	}
+	return ""
 }
 
-// areIncomplete reports whether the events do not have all that the operation found out.
-func (e *events) areIncomplete() bool { return e.summary == nil || e.changes().Unknown }
+func tooManyResources(what string) string {
+	return fmt.Sprintf("the stack has more than %d resources, which are too many to say %s: split it into several", maxCounted, what)
+}
 
 // outcomeOf decides the outcome from the exit of the CLI, because events may be missing. Only
 // those of a preview and of a check for drift are its result.
 func outcomeOf(e ending) (run.Outcome, string) {
 	switch {
-	case e.err == nil && e.last.code == 0 && isPreview(e.operation) && e.events.areIncomplete():
-		return run.Failed, incompleteText(unknownChanges)
-	case e.err == nil && e.last.code == 0 && e.operation == run.CheckDrift && e.events.areIncomplete():
-		return run.Failed, incompleteText(unknownDrift)
 	case e.err == nil && e.last.code == 0:
-		return run.Succeeded, ""
+		return outcomeOfSuccess(e)
 	case e.installing:
 		return outcomeOfInstall(e)
 	case e.err == nil && e.last.code == exitStackNotFound && e.operation == run.Recover && len(e.held) > 0:
@@ -144,6 +147,21 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		return run.Failed, violationMessage(message, e.events.changes() != run.Changes{Same: e.events.changes().Same})
 	}
 	return run.Failed, hint(message)
+}
+
+// outcomeOfSuccess is that of a run whose last process has succeeded.
+func outcomeOfSuccess(e ending) (run.Outcome, string) {
+	why := ""
+	switch {
+	case isPreview(e.operation):
+		why = e.events.whyUnknown(wouldChange)
+	case e.operation == run.CheckDrift:
+		why = e.events.whyUnknown(hasDrifted)
+	}
+	if why != "" {
+		return run.Failed, why
+	}
+	return run.Succeeded, ""
 }
 
 // maxNamed bounds the changed resources named in a message.

@@ -116,8 +116,8 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	if last, err = s.compiled(with(ctx, slices.Clone(preview)...)); err != nil || last.code != 0 {
 		return last, err
 	}
-	if s.events.areIncomplete() {
-		return last, fmt.Errorf("no plan was made: %s", incompleteText(unknownChanges))
+	if why := s.notPlanned(); why != "" {
+		return last, fmt.Errorf("no plan was made: %s", why)
 	}
 	made := s.plan()
 	made.Destroy, made.State = s.destroys(), state
@@ -130,6 +130,17 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made.Unbound = s.unbound()
 	s.made = made
 	return last, nil
+}
+
+// notPlanned is why what was previewed is no plan that a run can be held to, "" if it is.
+func (s *session) notPlanned() string {
+	if why := s.events.whyUnknown(wouldChange); why != "" {
+		return why
+	}
+	if s.events.planned.leftOut > 0 || s.events.previewed.isOver() {
+		return tooManyResources(wouldChange)
+	}
+	return s.goals.differsEachTime()
 }
 
 // nothingToDestroy is the plan of the destroy of a stack that does not exist.
