@@ -3,11 +3,7 @@
 
 package plan
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "slices"
 
 func doneWording() wording { return wording{Step.done, doneCounts} }
 
@@ -51,22 +47,10 @@ func DoneText(done Plan) string {
 }
 
 func doneCounts(c Counts) string {
-	var parts []string
-	for _, part := range []struct {
-		count int
-		what  string
-	}{
+	return listOf([]counted{
 		{c.Create, "created"}, {c.Import, "imported"}, {c.Update, "updated"}, {c.Replace, "replaced"}, {c.Delete, "deleted"},
 		{c.Retain, "left in place (retainOnDelete)"}, {c.Options, "with changed options"}, {c.Other, "other"}, {c.Failed, "failed"},
-	} {
-		if part.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
-		}
-	}
-	if len(parts) == 0 {
-		return "no changes"
-	}
-	return strings.Join(parts, ", ")
+	}, "no changes")
 }
 
 // WithoutDigests leaves out all digests: nobody approves what was done, and they take as much
