@@ -25,7 +25,7 @@ import (
 // the plan names is done, or nothing.
 func TestOnlyWhatAPlanNamesIsDone(t *testing.T) {
 	t.Parallel()
-	heldRuns(t, 1, 4)
+	heldRuns(t, 1, 2)
 }
 
 func TestOnlyWhatAPlanNamesIsDoneByManyPrograms(t *testing.T) {
