@@ -90,8 +90,8 @@ type Decision struct {
 	After time.Duration
 	// Duties to do before the action, in this order.
 	Duties []Duty
-	// Check says to check for drift after the action.
-	Check bool
+	// Check says to check for drift after the action, and CheckPolicies to check the policies.
+	Check, CheckPolicies bool
 }
 
 // rule decides, or returns false to leave the decision to the next rule.
@@ -104,12 +104,13 @@ type rule struct {
 }
 
 // Next returns the decision of the first rule that applies, or InSync, with the duties
-// beside it. A requested preview and a check for drift are done between two runs.
+// beside it. A requested preview and checks for drift and of policies are done between two runs.
 func Next(o Observation) Decision { return complete(o, next(o)) }
 
 // complete makes the decision of a rule complete.
 func complete(o Observation, d Decision) Decision {
-	return withDuties(o, checkBetween(o, stopCheck(o, previewBetween(o, correctDrift(o, proposeFirst(o, d))))))
+	due := stopCheck(o, previewBetween(o, correctDrift(o, proposeFirst(o, d))))
+	return withDuties(o, checkPoliciesBetween(o, checkBetween(o, due)))
 }
 
 func next(o Observation) Decision {
@@ -141,6 +142,7 @@ func forUpdate() []rule {
 		{"what a run needs", foundProblem, problem},                    // no run without its inputs
 		{"interrupted runs", foundInterrupted, recovery},               // before any other run: Pulumi must not start from operations in flight
 		{"cancelled run", foundCancelled, cancelledUpdate()},           // before any update or preview: a person has cancelled it
+		{"policy packs", foundPolicyPacks, policyPacks},                // before any run of the program, and after recoveries, which need no packs
 	}, forRun()...)
 	return append(rules, rule{"Secret with the outputs", foundOutputs, outputs}) // last: it needs no run of the program, and an update writes the outputs anyway
 }
@@ -196,7 +198,7 @@ func problem(o Observation) (Decision, bool) {
 		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.RecheckAfter}, true
 	default:
 		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message,
-			Awaited: o.Problem.Awaited, Fetching: o.Problem.Fetching, After: problemDelay(o)}, true
+			Awaited: o.Problem.Awaited, Fetching: o.Problem.Fetching, After: problemDelay(o, o.Problem)}, true
 	}
 }
 

@@ -132,6 +132,11 @@ func checkAt(o Observation) time.Time {
 // maxCheckBackoff bounds the delay after checks that failed.
 const maxCheckBackoff = 24 * time.Hour
 
+// isInFlight reports whether a check of the kind is in flight.
+func isInFlight(o Observation, operation run.Operation) bool {
+	return isChecking(o) && o.Run.Operation == operation
+}
+
 // isChecking reports whether a check is in flight, which holds up nothing.
 func isChecking(o Observation) bool {
 	return o.Run != nil && o.Run.InBackground && o.Run.Phase == run.Running && !o.Run.CancelAsked && !o.Run.UnprovenJob
@@ -169,7 +174,7 @@ func isNews(o Observation, due Decision) bool {
 func foundDrift(o Observation) string {
 	d, at := o.Drift, checkAt(o)
 	switch {
-	case isChecking(o):
+	case isInFlight(o, run.CheckDrift):
 		return "in flight"
 	case at.IsZero():
 		return "none is due"

@@ -22,7 +22,7 @@ func checked(o *decide.Observation, in time.Duration) {
 // checking has a check in flight.
 func checking(o *decide.Observation) {
 	checked(o, -time.Minute)
-	o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, StartedAt: now.Add(-time.Second), InBackground: true, ProgressReported: true}
+	o.Run = &decide.Run{Phase: run.Running, Holder: decide.HeldHere, Operation: run.CheckDrift, StartedAt: now.Add(-time.Second), InBackground: true, ProgressReported: true}
 }
 
 func approvedPlan() *decide.Plan {

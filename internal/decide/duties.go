@@ -34,6 +34,8 @@ const (
 	DropInventory Duty = "DropInventory"
 	// DropDrift drops what spec.drift no longer asks for, of drift or of its correction.
 	DropDrift Duty = "DropDrift"
+	// DropPolicies drops what the status has of policies, as no PolicySet selects the Stack.
+	DropPolicies Duty = "DropPolicies"
 	// RunPrerequisites asks the prerequisites that are too old to run again.
 	RunPrerequisites Duty = "RunPrerequisites"
 )
@@ -56,6 +58,7 @@ func dutyRules() []dutyRule {
 		{WriteInventory, "the inventory of a run could not be written before", inventoryDue},
 		{DropInventory, "the inventory of a run was never written, and the object goes", inventoryGone},
 		{DropDrift, "spec.drift no longer asks for what the status has of drift", driftLeft},
+		{DropPolicies, "no PolicySet selects the Stack any more", policiesLeft},
 		{RunPrerequisites, "the last run of a prerequisite is too old", prerequisitesStale},
 	}
 }

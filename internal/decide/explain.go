@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // AboutRun names the check for a run in flight.
@@ -40,10 +42,14 @@ func Explain(o Observation) (Decision, []Check) {
 
 // besideRules are the checks of what is due whatever the rules decide.
 func besideRules(o Observation) []Check {
-	if checkAt(o).IsZero() && !isChecking(o) {
-		return nil
+	var checks []Check
+	if !checkAt(o).IsZero() || isInFlight(o, run.CheckDrift) {
+		checks = append(checks, Check{About: aboutDrift, Found: foundDrift(o)})
 	}
-	return []Check{{About: aboutDrift, Found: foundDrift(o)}}
+	if o.Policies.Selected {
+		checks = append(checks, Check{About: "check of policies", Found: foundPolicyCheck(o)})
+	}
+	return checks
 }
 
 // Why says why the duty is due.

@@ -23,8 +23,10 @@ const (
 
 // Run is what is observed of the run that is recorded in the Stack.
 type Run struct {
-	Phase  run.Phase
-	Holder Holder
+	// Operation of the run, for Explain.
+	Operation run.Operation
+	Phase     run.Phase
+	Holder    Holder
 	// Unproven is why it cannot be determined whether the holder is gone until a person
 	// has fixed the cause.
 	Unproven string
@@ -94,6 +96,8 @@ type LastRun struct {
 	// Applied reports whether an update has applied the Digest before a recovery: what it has
 	// recovered from was a correction of drift, which has not succeeded.
 	Applied bool
+	// Policies is the digest of the packs that the run had, "" if it had none.
+	Policies string
 	// EndedAt is the time at which the run ended.
 	EndedAt time.Time
 }
@@ -205,8 +209,9 @@ type Observation struct {
 	// InventoryRetryAt is when to write an inventory that could not be written. Zero if there
 	// is none.
 	InventoryRetryAt time.Time
-	// Drift is what is decided on of drift.
-	Drift Drift
+	// Drift is what is decided on of drift, and Policies of policies.
+	Drift    Drift
+	Policies Policies
 	// Now is the time of the observation.
 	Now time.Time
 }

@@ -64,10 +64,11 @@ func backoff(delay time.Duration, failures int64, limit time.Duration) time.Dura
 }
 
 // mended reports whether a retry would not repeat what failed: other inputs, such as a
-// renewed credential, or an edit, even of a field that is not an input.
+// renewed credential, other policies after a violation, or an edit, even of a field that is not
+// an input.
 func mended(o Observation) bool {
 	others := o.Last.RunDigest != "" && o.Digest != "" && o.Digest != o.Last.RunDigest
-	return o.Edited || others
+	return o.Edited || others || policiesChanged(o)
 }
 
 // retry starts the operation once the delay since the last run has passed, and until then
@@ -102,11 +103,11 @@ func recoveredMessage(failures int64, cause string) string {
 }
 
 // problemDelay is when to look at a problem again.
-func problemDelay(o Observation) time.Duration {
-	if o.Problem.Since.IsZero() {
+func problemDelay(o Observation, p *Problem) time.Duration {
+	if p.Since.IsZero() {
 		return o.RetryInterval
 	}
-	return ProblemDelay(o.Problem.Since, o.Now, o.RetryInterval)
+	return ProblemDelay(p.Since, o.Now, o.RetryInterval)
 }
 
 // ProblemDelay is when to look again at a problem that may pass by itself. It is as long

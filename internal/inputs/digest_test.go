@@ -140,10 +140,13 @@ func TestThePlanDigestChangesWithAllButTheProgram(t *testing.T) {
 		changed := base
 		reflect.ValueOf(&changed).Elem().Field(i).SetString("other")
 		same := fields.Field(i).Name == "ProgramDigest"
-		g.Expect(PlanDigest(changed) == PlanDigest(base)).To(Equal(same), fields.Field(i).Name)
+		g.Expect(PlanDigest(changed, "") == PlanDigest(base, "")).To(Equal(same), fields.Field(i).Name)
 	}
 	// Changing this digest makes every approval void.
-	g.Expect(PlanDigest(base)).To(Equal("sha256:569cecd265819ee716621a0a974e63179e468a775c403fee8bab0ccf28d765d9"))
+	g.Expect(PlanDigest(base, "")).To(Equal("sha256:569cecd265819ee716621a0a974e63179e468a775c403fee8bab0ccf28d765d9"))
+	g.Expect(PlanDigest(base, "sha256:packs")).NotTo(Equal(PlanDigest(base, "")), "other policies make an approval void")
+	g.Expect(PlanDigest(base, "sha256:packs")).NotTo(Equal(PlanDigest(base, "sha256:others")))
+	g.Expect(PolicyDigest("sha256:packs", "sha256:run")).NotTo(Equal(PolicyDigest("sha256:run", "sha256:packs")))
 }
 
 func TestThePlanKeyIsThatOfAStackInANamespace(t *testing.T) {

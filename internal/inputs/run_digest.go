@@ -66,21 +66,33 @@ func RunDigest(in RunInputs) string {
 	return digestOfFields(fields)
 }
 
-// planFormat and keyFormat are mixed into the digest of the inputs of a plan, and its key.
+// planFormat and keyFormat are mixed into the digest of the inputs of a plan, and its key, and
+// policyFormat into that of a check of policies.
 const (
-	planFormat = "plan/1"
-	keyFormat  = "plan-key/2"
+	planFormat   = "plan/1"
+	keyFormat    = "plan-key/2"
+	policyFormat = "policies/1"
 )
 
 // PlanDigest returns the digest of the inputs of a run for a plan of it: all but the program,
 // which is known by what the plan says that it does. A commit that only approves the plan is
-// another artifact of the program, and must leave the digest as it is.
+// another artifact of the program, and must leave the digest as it is. Packs is the digest of the
+// policy packs that updates run with, which are no reason to run the program again, "" if there are
+// none.
 //
 // Changing this function makes every approval void.
-func PlanDigest(in RunInputs) string {
-	return digestOfFields([]string{
-		planFormat, in.Dir, in.Project, in.Stack, in.Backend, in.Inputs, in.Options, in.ServiceAccount, in.Workspace, in.Operation,
-	})
+func PlanDigest(in RunInputs, packs string) string {
+	fields := []string{planFormat, in.Dir, in.Project, in.Stack, in.Backend, in.Inputs, in.Options, in.ServiceAccount, in.Workspace, in.Operation}
+	if packs != "" { // other plans keep the digest that they had before there were policies
+		fields = append(fields, "policies="+packs)
+	}
+	return digestOfFields(fields)
+}
+
+// PolicyDigest returns the digest of what a check of policies is of: the packs, and the inputs of
+// the run that it previews.
+func PolicyDigest(packs, run string) string {
+	return digestOfFields([]string{policyFormat, packs, run})
 }
 
 // PlanKey returns the key of the digests of values in the plans of a stack, which nobody can

@@ -27,6 +27,9 @@ type Runs struct {
 	duration *prometheus.HistogramVec
 	changes  *prometheus.CounterVec
 	drift    *prometheus.CounterVec
+	// policies counts checks, and violations what runs have found.
+	policies, violations *prometheus.CounterVec
+	violated             names
 }
 
 // NewRuns registers the metrics of runs. An error comes from the registerer.
@@ -46,6 +49,14 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 			Name: "pulumi_drift_checks_total",
 			Help: "Number of checks for drift, by what they found.",
 		}, []string{"result"}),
+		policies: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "pulumi_policy_checks_total",
+			Help: "Number of checks of policies, by what they found.",
+		}, []string{"result"}),
+		violations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "pulumi_policy_violations_total",
+			Help: "Number of violations that runs have found, by policy pack, policy and level.",
+		}, []string{"pack", "policy", "level"}),
 	}
 	// Initialize the series: a rate over a series that appears with its first value would
 	// miss the first failure.
@@ -53,13 +64,16 @@ func NewRuns(registerer prometheus.Registerer, slots Slots) (*Runs, error) {
 	for _, reason := range []string{v1.DriftDetectedReason, v1.NoDriftReason, v1.DriftCheckFailedReason} {
 		r.drift.WithLabelValues(reason)
 	}
+	for _, reason := range []string{v1.PoliciesPassedReason, v1.PolicyViolationReason, v1.PolicyCheckFailedReason} {
+		r.policies.WithLabelValues(reason)
+	}
 	for _, kind := range run.Kinds() {
 		for _, outcome := range []run.Outcome{run.Failed, run.TimedOut} {
 			r.duration.WithLabelValues(string(kind.Operation), string(outcome))
 		}
 	}
 	for _, collector := range []prometheus.Collector{
-		r.duration, r.changes, r.drift,
+		r.duration, r.changes, r.drift, r.policies, r.violations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pulumi_runs_in_flight",
 			Help: "Number of Pulumi runs in flight.",

@@ -4,6 +4,7 @@
 package metrics
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,9 @@ func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
 	runs.Ended(run.Preview, after(time.Second, run.Succeeded, run.Changes{Created: 100}))
 	runs.Ended(run.Recover, after(-time.Second, run.Succeeded, run.Changes{Updated: 100}))
 	runs.Checked(v1.DriftDetectedReason)
+	runs.PoliciesChecked(v1.PolicyViolationReason)
+	violation := run.Violation{Set: "guard", Pack: "tags", Policy: "required-tags", Level: run.Mandatory, Resource: "urn:a", Message: "no owner"}
+	runs.Violated(run.Violations{Listed: []run.Violation{violation, violation}})
 
 	g.Expect(testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP pulumi_drift_checks_total Number of checks for drift, by what they found.
@@ -43,6 +47,14 @@ func TestRunsAreCountedByHowTheyEnded(t *testing.T) {
 pulumi_drift_checks_total{result="DriftCheckFailed"} 0
 pulumi_drift_checks_total{result="DriftDetected"} 1
 pulumi_drift_checks_total{result="NoDrift"} 0
+# HELP pulumi_policy_checks_total Number of checks of policies, by what they found.
+# TYPE pulumi_policy_checks_total counter
+pulumi_policy_checks_total{result="PoliciesPassed"} 0
+pulumi_policy_checks_total{result="PolicyCheckFailed"} 0
+pulumi_policy_checks_total{result="PolicyViolation"} 1
+# HELP pulumi_policy_violations_total Number of violations that runs have found, by policy pack, policy and level.
+# TYPE pulumi_policy_violations_total counter
+pulumi_policy_violations_total{level="mandatory",pack="tags",policy="required-tags"} 2
 # HELP pulumi_resource_changes_total Number of resources that Pulumi runs have changed, by operation.
 # TYPE pulumi_resource_changes_total counter
 pulumi_resource_changes_total{change="created"} 3
@@ -56,15 +68,15 @@ pulumi_runs_in_flight 3
 # HELP pulumi_runs_waiting Number of Stacks that are waiting for other runs to end.
 # TYPE pulumi_runs_waiting gauge
 pulumi_runs_waiting 7
-`), "pulumi_drift_checks_total", "pulumi_resource_changes_total", "pulumi_runs_in_flight", "pulumi_runs_waiting")).To(Succeed())
-	g.Expect(testutil.CollectAndCount(runs.duration)).To(Equal(4+16), "one for each operation and outcome")
+`), "pulumi_drift_checks_total", "pulumi_policy_checks_total", "pulumi_policy_violations_total", "pulumi_resource_changes_total", "pulumi_runs_in_flight", "pulumi_runs_waiting")).To(Succeed())
+	g.Expect(testutil.CollectAndCount(runs.duration)).To(Equal(4+18), "one for each operation and outcome")
 
 	families, err := registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
 			for _, label := range metric.GetLabel() {
-				g.Expect(label.GetName()).To(BeElementOf("operation", "outcome", "change", "result"), "no label names an object")
+				g.Expect(label.GetName()).To(BeElementOf("operation", "outcome", "change", "result", "pack", "policy", "level"), "no label names an object")
 			}
 		}
 	}
@@ -75,11 +87,11 @@ func TestTheSeriesExistBeforeTheFirstRun(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	runs, err := NewRuns(registry, &slots{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(26))
-	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.Propose, run.ProposeDestroy, run.ReadOutputs, run.CheckDrift} {
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(31))
+	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.Propose, run.ProposeDestroy, run.ReadOutputs, run.CheckDrift, run.CheckPolicies} {
 		runs.Ended(operation, &run.Result{Outcome: run.Failed})
 	}
-	g.Expect(testutil.GatherAndCount(registry)).To(Equal(26), "the first failure is an increase of what was there")
+	g.Expect(testutil.GatherAndCount(registry)).To(Equal(31), "the first failure is an increase of what was there")
 	_, err = NewRuns(registry, &slots{})
 	g.Expect(err).To(MatchError(ContainSubstring("failed to register the metrics of runs")), "and not twice")
 }
@@ -88,4 +100,21 @@ func TestNilRunsCountNothing(t *testing.T) {
 	var runs *Runs
 	runs.Ended(run.Update, &run.Result{})
 	runs.Checked(v1.NoDriftReason)
+	runs.PoliciesChecked(v1.PoliciesPassedReason)
+	runs.Violated(run.Violations{Listed: []run.Violation{{Pack: "p"}}})
+}
+
+// A pack may have any number of policies, and make up their names.
+func TestTheSeriesOfPoliciesAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	runs, err := NewRuns(prometheus.NewPedanticRegistry(), &slots{})
+	g.Expect(err).NotTo(HaveOccurred())
+	for i := range 2 * maxPolicies {
+		violations := run.Violations{Listed: []run.Violation{{Pack: "p", Policy: strconv.Itoa(i), Level: run.Mandatory}}}
+		runs.Violated(violations)
+		runs.Violated(violations)
+	}
+	g.Expect(testutil.CollectAndCount(runs.violations)).To(Equal(maxPolicies + 1))
+	g.Expect(testutil.ToFloat64(runs.violations.WithLabelValues("p", "0", "mandatory"))).To(BeEquivalentTo(2))
+	g.Expect(testutil.ToFloat64(runs.violations.WithLabelValues(otherPolicies, otherPolicies, "mandatory"))).To(BeEquivalentTo(2 * maxPolicies))
 }

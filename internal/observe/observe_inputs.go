@@ -92,7 +92,7 @@ func (o *Observer) digestRun(stack *v1.Stack, seen *Observation, operation strin
 	if in.Options, err = inputs.PlanOptions(stack.Spec); err != nil {
 		return err
 	}
-	seen.PlanInputs = inputs.PlanDigest(in)
+	seen.PlanInputs = inputs.PlanDigest(in, seen.Policies.Enforced)
 	return nil
 }
 

@@ -49,11 +49,14 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 			absorbOutputs(stack, record)
 		case record.Operation == v1.OperationCheckDrift:
 			absorbCheck(stack, record, result)
+		case record.Operation == v1.OperationCheckPolicies:
+			absorbPolicyCheck(stack, record, result)
 		case kind.OfDrift:
 			absorbDriftProposal(stack, record, result)
 		}
 		return
 	}
+	absorbPolicies(stack, record, result)
 	stack.Status.LastRun = LastRun(stack)
 	record.Emptied = record.Emptied || result.Emptied
 	stack.Status.UnknownCreates = unknownCreates(stack, record, result)

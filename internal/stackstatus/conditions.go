@@ -46,17 +46,20 @@ func setCondition(stack *v1.Stack, conditionType string, status metav1.Condition
 		}
 		*was = is
 	}
-	observeDriftedWithReady(stack)
+	observeWithReady(stack)
 	slices.SortFunc(stack.Status.Conditions, compareConditions)
 }
 
-// observeDriftedWithReady gives Drifted the generation of Ready. What is known of drift is about
-// no generation, and clients take a condition of an earlier one than Ready for out of date.
-func observeDriftedWithReady(stack *v1.Stack) {
+// observeWithReady gives Drifted and Compliant the generation of Ready. What is known of drift and
+// of policies is about no generation, and clients take a condition of an earlier one than Ready for
+// out of date.
+func observeWithReady(stack *v1.Stack) {
 	ready := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReadyCondition)
-	drifted := apimeta.FindStatusCondition(stack.Status.Conditions, v1.DriftedCondition)
-	if ready != nil && drifted != nil {
-		drifted.ObservedGeneration = ready.ObservedGeneration
+	for _, beside := range []string{v1.DriftedCondition, v1.CompliantCondition} {
+		is := apimeta.FindStatusCondition(stack.Status.Conditions, beside)
+		if ready != nil && is != nil {
+			is.ObservedGeneration = ready.ObservedGeneration
+		}
 	}
 }
 

@@ -58,6 +58,9 @@ func setLastRun(stack *v1.Stack, record *v1.RunStatus, state v1.UpdateState, rea
 		ID: record.ID, Operation: record.Operation, State: state, Generation: record.Generation, Digest: record.Digest,
 		Reason: reason, Message: message, EndedAt: &metav1.Time{Time: at},
 	}
+	if state == v1.UpdateFailed && record.Policies != nil {
+		last.Policies = record.Policies.Digest
+	}
 	if state == v1.UpdateSucceeded && run.KindOfRecord(record).ChangesResources {
 		last.LastSuccessfulCommit = gitCommit(record.Revision, record.OriginRevision)
 	} else if before := stack.Status.LastRun; before != nil {
@@ -156,7 +159,7 @@ func observeLastRun(stack *v1.Stack) decide.LastRun {
 	seen.Operation = last.Operation
 	seen.RunDigest = inputsDigest(last.Operation, last.Digest)
 	seen.Succeeded = last.State == v1.UpdateSucceeded
-	seen.Reason, seen.Message = last.Reason, last.Message
+	seen.Reason, seen.Message, seen.Policies = last.Reason, last.Message, last.Policies
 	seen.Applied = last.Operation == v1.OperationRecover && updateState(last) == v1.UpdateSucceeded
 	if last.EndedAt != nil {
 		seen.EndedAt = last.EndedAt.Time

@@ -47,6 +47,7 @@ func Observation(stack *v1.Stack, now time.Time) decide.Observation {
 		Failures:            stack.Status.Failures,
 		FormerOutputs:       hasFormerOutputs(stack),
 		Drift:               observeDrift(stack, now),
+		Policies:            observePolicies(stack),
 		Now:                 now,
 	}
 }

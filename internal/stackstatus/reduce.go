@@ -6,6 +6,7 @@ package stackstatus
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -40,8 +41,17 @@ func WithoutOutputs(result *run.Result, _ error) *run.Result {
 func essentials(result *run.Result) *run.Result {
 	return &run.Result{
 		Outcome: result.Outcome, Operation: result.Operation, Approved: result.Approved, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
-		Forgotten: result.Forgotten, Plan: result.Plan, Drift: result.Drift, Changes: result.Changes, StartedAt: result.StartedAt, EndedAt: result.EndedAt,
+		Forgotten: result.Forgotten, Plan: result.Plan, Drift: result.Drift, Violations: withoutMessages(result.Violations), Changes: result.Changes, StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
+}
+
+// withoutMessages returns which policies are violated, without what they say.
+func withoutMessages(found run.Violations) run.Violations {
+	found.Listed = slices.Clone(found.Listed)
+	for i := range found.Listed {
+		found.Listed[i].Message = ""
+	}
+	return found
 }
 
 // WithoutDetails returns only what has to be known of the run and its stack, and why the rest
@@ -57,7 +67,7 @@ func WithoutDetails(result *run.Result, why error) *run.Result {
 // unknown outcome. The times are this controller's too.
 func WithoutReason(result *run.Result, began, now time.Time) *run.Result {
 	small := essentials(result)
-	small.StartedAt, small.EndedAt = began, now
+	small.StartedAt, small.EndedAt, small.Violations.Listed = began, now, nil
 	small.Message = "The API server rejected the full result of the run; details are omitted here, the log of the controller has them"
 	if left := len(small.UnknownCreates) - maxFewCreates; left > 0 {
 		small.UnknownCreates = small.UnknownCreates[:maxFewCreates]
