@@ -101,6 +101,8 @@ func assemble(ctx context.Context, c Config, data *dataDir) (*parts, error) {
 		Holders:      holders{holder.Prover{Here: here, Reader: b.manager.GetAPIReader()}, data},
 
 		Sources:      source.Resolver{Client: b.manager.GetClient(), NoCrossNamespaceRefs: c.NoCrossNamespaceRefs},
+		PackSources:  b.packSources(),
+		OneNamespace: !c.Watch.AllNamespaces,
 		CheckProgram: check.Check,
 		Namespace:    c.RuntimeNamespace,
 		Accounts:     accounts,
@@ -142,6 +144,15 @@ func newBase(ctx context.Context, c Config, data *dataDir) (base, error) {
 		Config: c, data: data, cluster: cluster, manager: mgr, pod: pod, waker: &controller.Waker{},
 		records: controller.RunRecords{Cached: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Namespace: c.watchedNamespace()},
 	}, nil
+}
+
+// packSources resolves the artifacts of policy packs. They are in a namespace of the platform team,
+// which the cache of a controller of another namespace does not have.
+func (b base) packSources() observe.SourceResolver {
+	if b.Watch.AllNamespaces {
+		return nil
+	}
+	return source.Resolver{Client: b.manager.GetAPIReader()}
 }
 
 // addReconcilers registers both reconcilers with the manager. That of Programs has the

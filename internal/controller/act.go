@@ -21,17 +21,23 @@ import (
 // fieldOwner is the field manager of all writes.
 const fieldOwner = client.FieldOwner("pulumi-controller")
 
-// act does what was decided: the duties first, then the action, and then a check for drift.
+// act does what was decided: the duties first, then the action, and then a check.
 func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision, which launch) error {
 	for _, duty := range decision.Duties {
 		if err := r.do(ctx, stack, seen, duty); err != nil {
 			return err
 		}
 	}
-	if err := r.take(ctx, stack, seen, decision, which); err != nil || !decision.Check {
+	if err := r.take(ctx, stack, seen, decision, which); err != nil {
 		return err
 	}
-	return r.checkDrift(ctx, stack)
+	switch {
+	case decision.Check:
+		return r.checkDrift(ctx, stack)
+	case decision.CheckPolicies:
+		return r.checkPolicies(ctx, stack)
+	}
+	return nil
 }
 
 // take takes the action. A run to start is which.
@@ -127,6 +133,8 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 		return nil
 	case decide.DropDrift:
 		return r.dropDrift(ctx, stack)
+	case decide.DropPolicies:
+		return r.dropPolicies(ctx, stack)
 	case decide.RunPrerequisites:
 		return r.runPrerequisites(ctx, seen.Stale)
 	}
@@ -186,13 +194,16 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 
 // announceEnd announces how a run has ended, and what became of what it leaves.
 func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
-	proposed := stackstatus.IsProposal(record, result)
-	if proposed && stack.Status.Plan != nil || !proposed && run.KindOfRecord(record).Reconciles {
+	proposed, kind := stackstatus.IsProposal(record, result), run.KindOfRecord(record)
+	if proposed && stack.Status.Plan != nil || !proposed && kind.Reconciles {
 		r.announce(ctx, stack, stackstatus.EndEvent(stack, *record, result))
 	}
 	if record.Operation == run.CheckDrift {
 		r.announceDrift(ctx, before, stack, result.Drift)
 	}
+	isSaid := kind.Reconciles && result.Outcome.Effect().Fails // by the event of the run
+	r.announcePolicies(ctx, before, stack, !isSaid)
+	r.Runs.Violated(result.Violations)
 	r.announceOutputs(ctx, stack, record, before.Status.OutputsSecret)
 	r.announceInventory(ctx, stack, before.Status.Inventory)
 	if len(result.Forgotten) > 0 {
@@ -210,6 +221,7 @@ func (r *StackReconciler) markInterrupted(ctx context.Context, stack *v1.Stack, 
 	if lost.Operation == run.CheckDrift {
 		r.announceDrift(ctx, before, stack, nil)
 	}
+	r.announcePolicies(ctx, before, stack, true)
 	if !run.KindOfRecord(&lost).Reconciles {
 		return nil // it changed nothing, and runs again
 	}

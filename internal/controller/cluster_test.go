@@ -132,7 +132,7 @@ func shardCluster(t *testing.T, shard string, changes ...func(*StackReconciler))
 }
 
 // ownCluster starts an API server as well, for a test that changes more of it than a namespace.
-func ownCluster(t *testing.T) *orderedCluster {
+func ownCluster(t *testing.T, changes ...func(*StackReconciler)) *orderedCluster {
 	t.Helper()
 	g := NewWithT(t)
 	paths, err := projectCRDs()
@@ -140,7 +140,7 @@ func ownCluster(t *testing.T) *orderedCluster {
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{Dir: t.TempDir(), CRDPaths: paths})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
-	cluster, stop, err := startController(plane, noShard)
+	cluster, stop, err := startController(plane, noShard, changes...)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(stop()).To(Succeed()) })
 	return cluster

@@ -23,9 +23,11 @@ func (r *StackReconciler) watchConfigs(blueprint *builder.Builder, which predica
 	}
 	for _, config := range []struct {
 		object client.Object
-		index  string
-	}{{&corev1.Secret{}, secretIndex}, {&corev1.ConfigMap{}, configMapIndex}} {
-		blueprint.WatchesMetadata(config.object,
-			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(config.index, objectKey)), builder.WithPredicates(changed))
+		mapped handler.MapFunc
+	}{
+		{&corev1.Secret{}, r.stacksThatUse(secretIndex, objectKey)},
+		{&corev1.ConfigMap{}, eachOf(r.stacksThatUse(configMapIndex, objectKey), r.stacksWithConfigIn)},
+	} {
+		blueprint.WatchesMetadata(config.object, handler.EnqueueRequestsFromMapFunc(config.mapped), builder.WithPredicates(changed))
 	}
 }

@@ -51,6 +51,7 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		Timeout:         stack.GetTimeout(),
 		Outputs:         wantedOutputs(stack, seen, operation),
 		Interrupted:     interruptedRuns(stack, operation, r.Holder),
+		Policies:        seen.Packs.For(kind),
 		WantsPlan:       kind.OnRequest,
 		Workspace:       seen.Workspace,
 		PlanInputs:      seen.PlanInputs,
@@ -60,6 +61,9 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		if stack.Spec.Drift != nil {
 			todo.IgnoreDrift = stack.Spec.Drift.Ignore
 		}
+	}
+	if operation == run.CheckPolicies {
+		todo.Options = run.Options{} // of the whole stack too, and as it is in the state
 	}
 	if operation == run.Recover {
 		todo.UnknownCreates = stack.Status.UnknownCreates

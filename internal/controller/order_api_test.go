@@ -37,6 +37,10 @@ type promptRunner struct {
 	waker *Waker
 	now   func() time.Time
 	lines []string
+	// started are all runs.
+	started []run.Run
+	// violates says which policies a run violates. Nil is none.
+	violates func(run.Run) run.Violations
 }
 
 func (r *promptRunner) Reserve(namespace, name string) bool {
@@ -86,12 +90,20 @@ func (r *promptRunner) Start(todo run.Run) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, todo.Namespace+" "+string(todo.Operation)+" "+todo.Name)
-	r.inner.runs[todo.ID] = todo
+	r.inner.runs[todo.ID], r.started = todo, append(r.started, todo)
 	result := &run.Result{
 		Outcome: run.Succeeded, Project: run.Project{Name: "app", Runtime: "yaml"}, StartedAt: r.now(), EndedAt: r.now(),
 	}
 	if todo.Operation == run.CheckDrift {
-		result.Operation, result.Drift = todo.Operation, &run.Drift{}
+		result.Drift = &run.Drift{}
+	}
+	if !run.KindOf(todo.Operation).InAllVersions {
+		result.Operation = todo.Operation
+	}
+	if r.violates != nil {
+		if result.Violations = r.violates(todo); len(result.Violations.Mandatory) > 0 {
+			result.Outcome, result.Message = run.PolicyViolation, "a policy is violated"
+		}
 	}
 	if todo.Outputs != nil {
 		result.Plain = &run.PlainOutputs{Wanted: *todo.Outputs, Values: map[string]json.RawMessage{"a": json.RawMessage(`"b"`)}}

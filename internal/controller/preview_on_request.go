@@ -44,6 +44,8 @@ func previewRefused(seen *observe.Observation) string {
 		return "The Stack is suspended: resume it first"
 	case seen.Problem != nil:
 		return fmt.Sprintf("%s: %s", seen.Problem.Reason, seen.Problem.Message)
+	case seen.Policies.Problem != nil:
+		return fmt.Sprintf("%s: %s", seen.Policies.Problem.Reason, seen.Policies.Problem.Message)
 	case len(seen.Unready) > 0:
 		return "Dependencies are not ready: " + seen.Unready[0]
 	}

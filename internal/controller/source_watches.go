@@ -66,7 +66,7 @@ func (w *sourceWatches) ensure(kind string) error {
 		return nil
 	}
 	key := func(o client.Object) string { return sourceKey(kind, o.GetNamespace(), o.GetName()) }
-	mapped := handler.EnqueueRequestsFromMapFunc(w.reconciler.stacksThatUse(sourceIndex, key))
+	mapped := handler.EnqueueRequestsFromMapFunc(eachOf(w.reconciler.stacksThatUse(sourceIndex, key), w.reconciler.stacksWithPackIn(kind)))
 	if err := w.controller.Watch(source.Kind(w.manager.GetCache(), watched, mapped, sourceChangedPredicate())); err != nil {
 		return fmt.Errorf("failed to watch %s: %w", gvk.GroupKind(), err)
 	}

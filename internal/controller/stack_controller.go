@@ -33,7 +33,8 @@ import (
 // +kubebuilder:rbac:groups=pulumi.com,resources=programs,verbs=list;watch
 // +kubebuilder:rbac:groups=source.toolkit.fluxcd.io,resources=gitrepositories;ocirepositories;buckets;externalartifacts,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
+// +kubebuilder:rbac:groups=pulumi.com,resources=policysets,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=serviceaccounts/token,verbs=create
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 // +kubebuilder:rbac:urls=/livez/ping,verbs=head
@@ -69,6 +70,12 @@ type StackReconciler struct {
 	Holders observe.HolderProver
 	// Sources resolves the artifact a Stack refers to.
 	Sources observe.SourceResolver
+	// PackSources resolves the artifacts of policy packs, which may be in any namespace. Nil is
+	// Sources.
+	PackSources observe.SourceResolver
+	// OneNamespace says that this controller serves one namespace only, where it may have no right
+	// to list the PolicySets of the cluster. None selects its Stacks then.
+	OneNamespace bool
 	// CheckProgram validates Programs.
 	CheckProgram observe.ProgramCheck
 	// Namespace of the controller itself, for the key of plans. If empty, each
@@ -86,6 +93,7 @@ type StackReconciler struct {
 
 	unwritten   publish.Unwritten
 	watches     *sourceWatches
+	policies    *policyWatches
 	expressions *dependency.Expressions
 	checks      observe.ProgramChecks
 	results     *observe.ResultCache
@@ -127,14 +135,15 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 	if !decide.KeepsTurn(seen.Observation, decision) {
 		r.Runner.Release(req.Namespace, req.Name)
 	}
-	if !decision.Check {
+	checks := decision.Check || decision.CheckPolicies
+	if !checks {
 		r.Runner.Background().Release(req.Namespace, req.Name)
 	}
-	failures := stackstatus.CheckFailures(stack)
+	failures := checkFailures(stack)
 	if err := r.act(ctx, stack, seen, decision, which); err != nil {
 		return r.actFailed(ctx, stack, decision, err)
 	}
-	if decision.Check && stackstatus.CheckFailures(stack) > failures {
+	if checks && checkFailures(stack) > failures {
 		// No event reports it, and the action may be one after which nothing follows: the
 		// next decision says when to check again.
 		return ctrl.Result{RequeueAfter: failedCheckRetry}, nil
@@ -193,9 +202,14 @@ func (r *StackReconciler) forgetDuration(req ctrl.Request) {
 // see the change.
 const conflictRetry = 100 * time.Millisecond
 
-// failedCheckRetry is how long to wait after a check for drift that could not start: time
-// enough for the cache to see that.
+// failedCheckRetry is how long to wait after a check that could not start: time enough for the
+// cache to see that.
 const failedCheckRetry = time.Second
+
+// checkFailures returns how many checks in a row have failed.
+func checkFailures(stack *v1.Stack) int64 {
+	return stackstatus.CheckFailures(stack) + stackstatus.PolicyCheckFailures(stack)
+}
 
 // get reads the Stack from the cache, or from the API server if it has a run in flight or
 // the runner has a result for it: in a stale copy, a run that was absorbed and forgotten

@@ -49,7 +49,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	blueprint := ctrl.NewControllerManagedBy(mgr).
 		For(&v1.Stack{}, builder.WithPredicates(predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, operatorRequestedPredicate(), planDecidedPredicate(), runEndedPredicate(),
-			selfChangedPredicate(), finalizerLostPredicate(), runReleasedPredicate(),
+			selfChangedPredicate(), r.relabelledPredicate(), finalizerLostPredicate(), runReleasedPredicate(),
 			runCancelledPredicate(), previewRequestedPredicate(), checkRequestedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
@@ -66,6 +66,6 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	if err != nil {
 		return fmt.Errorf("failed to build the Stack controller: %w", err)
 	}
-	r.watches = newSourceWatches(built, mgr, r)
+	r.watches, r.policies = newSourceWatches(built, mgr, r), newPolicyWatches(built, mgr, r)
 	return nil
 }

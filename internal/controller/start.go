@@ -93,6 +93,10 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	if which.drift != "" {
 		todo.Options = correctionOptions(stack, todo.Options)
 	}
+	policies, err := policiesOf(seen, todo, which)
+	if err != nil {
+		return err
+	}
 	before := stack.Status.Plan
 	if err := r.patchStatus(ctx, stack, func() {
 		if which.kind.InConditions {
@@ -100,6 +104,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		}
 		record := r.record(stack, seen, todo)
 		record.PreviewRequest, record.CheckRequest, record.Drift = which.request, which.checkRequest, which.drift
+		record.Policies = policies
 		stackstatus.RecordRun(stack, record)
 	}); err != nil {
 		return err

@@ -24,6 +24,24 @@ func (o *Observer) ForCheck(ctx context.Context, stack *v1.Stack) (*Observation,
 	return seen, nil
 }
 
+// ForPolicyCheck observes what a check of policies needs: all that an update needs, and all packs.
+// What is missing is the Problem. The values are not those of an earlier reconcile, of which only
+// the digest is kept.
+func (o *Observer) ForPolicyCheck(ctx context.Context, stack *v1.Stack) (*Observation, error) {
+	o.Results.Drop(stack.UID, aboutInputs)
+	seen := o.observeStack(stack)
+	err := o.observePolicies(ctx, stack, seen)
+	if err == nil {
+		err = o.observeInputs(ctx, stack, seen)
+	}
+	if seen.Problem = problemOf(err); seen.Problem == nil && err != nil {
+		return nil, fmt.Errorf("failed to observe what a check of policies needs: %w", err)
+	}
+	seen.Problem = firstOf(seen.Problem, firstOf(seen.Policies.Problem, seen.Packs.Unresolved))
+	seen.digestPolicies()
+	return seen, nil
+}
+
 func (o *Observer) observeCheck(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	name, err := grammar.ParseStackName(stack.Spec.Stack)
 	if err != nil {

@@ -43,7 +43,7 @@ func (o *Observer) WithLocalProgram(ctx context.Context, stack *v1.Stack, seen *
 		return seen, nil
 	}
 	again := &Observation{Observation: seen.Observation, Account: inputs.ServiceAccount(stack, o.DefaultServiceAccount),
-		Workspace: seen.Workspace, Forced: seen.Forced, upkept: seen.upkept}
+		Workspace: seen.Workspace, Forced: seen.Forced, Packs: seen.Packs, upkept: seen.upkept}
 	again.Problem = nil
 	err := o.observeLocal(ctx, stack, again, value)
 	var fault *localProgramError

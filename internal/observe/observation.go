@@ -31,6 +31,8 @@ type Observation struct {
 	Result *run.Result
 	// Stale are the prerequisites that have to run again.
 	Stale []*v1.Stack
+	// Packs are the policy packs of the PolicySets that select the Stack.
+	Packs Policies
 	// Account is the service account the program runs as.
 	Account string
 	// Workspace is the template of the pod of a run, in JSON. Nil is none.

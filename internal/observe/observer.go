@@ -37,6 +37,12 @@ type Observer struct {
 	Sources SourceResolver
 	// WatchSource watches a kind of source from now on. Nil watches none.
 	WatchSource func(kind string) error
+	// PackSources resolves the artifacts of policy packs. Nil is Sources.
+	PackSources SourceResolver
+	// WatchPolicySets watches PolicySets from now on, and returns false if there can be none.
+	// WatchNamespaces watches the labels of namespaces. Nil watches nothing.
+	WatchPolicySets func(ctx context.Context) (bool, error)
+	WatchNamespaces func(ctx context.Context) error
 	// Programs validates the Programs of the cluster, and CheckProgram a local one.
 	Programs     ProgramChecks
 	CheckProgram ProgramCheck
@@ -111,6 +117,9 @@ func (o *Observer) observeAfter(ctx context.Context, stack *v1.Stack, done *upke
 			return seen, err
 		}
 	}
+	if err := o.observePolicies(ctx, stack, seen); err != nil {
+		return seen, err
+	}
 	if seen.Suspended && !seen.Deleting {
 		return seen, o.observeSuspended(ctx, stack, seen)
 	}
@@ -135,6 +144,7 @@ func (o *Observer) observeAfter(ctx context.Context, stack *v1.Stack, done *upke
 			seen.Problem.Since = stackstatus.NotReadySince(stack, seen.Problem.Reason, seen.Now)
 		}
 	}
+	seen.digestPolicies()
 	if err := o.observeOutputs(ctx, stack, seen); err != nil {
 		return seen, err
 	}

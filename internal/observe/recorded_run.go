@@ -42,6 +42,7 @@ func (o *Observer) observeRun(ctx context.Context, stack *v1.Stack, seen *Observ
 		phase = run.Running // only a runner that does not know it proves that it is lost
 	}
 	found := decide.Run{
+		Operation:        recorded.Operation,
 		Holder:           decide.HeldHere,
 		Phase:            phase,
 		StartedAt:        recorded.StartedAt.Time,

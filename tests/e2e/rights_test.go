@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,7 @@ func TestTheControllerHasTheRightsThatItNeedsAndNoOthers(t *testing.T) {
 	u.liveOnARepository()
 	u.liveOnAProgram()
 	u.liveOnApprovals()
+	u.liveOnPolicies()
 	u.waitForSources()
 
 	granted := u.granted()
@@ -134,6 +136,23 @@ func (t *tenant) liveOnARepository() {
 	t.awaitGone(stack)
 	t.awaitGone(t.keptRepository())
 	t.Expect(t.things()).To(BeEmpty())
+}
+
+// liveOnPolicies has a Stack that a PolicySet selects by its namespace, with a pack that does not exist.
+func (t *tenant) liveOnPolicies() {
+	t.test.Helper()
+	set := &v1.PolicySet{ObjectMeta: metav1.ObjectMeta{Name: t.namespace}, Spec: v1.PolicySetSpec{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: t.namespace}},
+		Packs:             []v1.PolicyPack{{Name: "tags", SourceRef: v1.PolicySourceReference{Kind: "GitRepository", Name: "policies", Namespace: t.namespace}}},
+	}}
+	t.Expect(t.Create(t.ctx, set)).To(Succeed())
+	t.test.Cleanup(func() { t.Expect(t.Delete(context.Background(), set)).To(Succeed()) })
+	program, stack := t.programNamed("guarded", oneThing("one"), func(s *v1.Stack) { s.Spec.DestroyOnFinalize = false })
+	t.apply(program)
+	t.apply(stack)
+	t.awaitFailure(stack, v1.PolicyPackFailedReason, "pack tags of PolicySet "+t.namespace)
+	t.delete(stack)
+	t.awaitGone(stack)
 }
 
 // liveOnApprovals has a Stack replace what it proposes, whose details are deleted.

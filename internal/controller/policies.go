@@ -1,0 +1,94 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+)
+
+// A check of policies is a run in the background, as one for drift is. Only status.policies and the
+// condition Compliant report it.
+
+// checkPolicies starts a check of the policies, or says why it cannot.
+func (r *StackReconciler) checkPolicies(ctx context.Context, stack *v1.Stack) error {
+	slots := r.Runner.Background()
+	if !slots.Reserve(stack.Namespace, stack.Name) {
+		return nil // the runner wakes the Stack
+	}
+	seen, err := r.observer().ForPolicyCheck(ctx, stack)
+	if err != nil {
+		slots.Release(stack.Namespace, stack.Name)
+		return err
+	}
+	problem, check := seen.Problem, launch{kind: run.KindOf(run.CheckPolicies)}
+	if problem == nil {
+		problem = r.checkStart(ctx, stack, seen, &check)
+	}
+	if problem == nil {
+		return r.start(ctx, stack, seen, check)
+	}
+	slots.Release(stack.Namespace, stack.Name)
+	why := fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
+	before := stack.DeepCopy()
+	if err := r.patchStatus(ctx, stack, func() { stackstatus.FailPolicyCheck(stack, seen.Policies.Digest, why, r.Now()) }); err != nil {
+		return err
+	}
+	r.announcePolicies(ctx, before, stack, true)
+	return nil
+}
+
+// announcePolicies counts a check of policies if it has come to a result, and announces what is
+// different from before it, unless the end of the run has announced that.
+func (r *StackReconciler) announcePolicies(ctx context.Context, before, stack *v1.Stack, isNews bool) {
+	reason, checked := stackstatus.ArePoliciesChecked(before, stack)
+	if !checked {
+		return
+	}
+	r.Runs.PoliciesChecked(reason)
+	e, changed := stackstatus.PoliciesEvent(before, stack)
+	if changed && isNews {
+		r.announce(ctx, stack, e)
+		return
+	}
+	ctrl.LoggerFrom(ctx).Info(conditions.GetMessage(stack, v1.CompliantCondition))
+}
+
+// dropPolicies drops what the status has of policies.
+func (r *StackReconciler) dropPolicies(ctx context.Context, stack *v1.Stack) error {
+	return r.patchStatus(ctx, stack, func() { stackstatus.DropPolicies(stack) })
+}
+
+// policiesOf returns what the record of a run says of its packs, nil if it has none. A run of all
+// packs and all resources counts as a check.
+func policiesOf(seen *observe.Observation, todo run.Run, which launch) (*v1.RunPolicies, error) {
+	digest, err := policy.Digest(todo.Policies)
+	if err != nil || digest == "" {
+		return nil, err
+	}
+	is := &v1.RunPolicies{Digest: digest}
+	if digest == seen.Packs.Digest && len(todo.Options.Targets) == 0 && which.drift == "" && !which.kind.OnRequest {
+		is.Checks = seen.Policies.Digest
+	}
+	for _, pack := range todo.Policies {
+		if last := len(is.Sets) - 1; last >= 0 && is.Sets[last].Name == pack.Set || len(is.Sets) == v1.MaxPolicySets {
+			continue
+		}
+		of, err := policy.Digest(policy.OfSet(todo.Policies, pack.Set))
+		if err != nil {
+			return nil, err
+		}
+		is.Sets = append(is.Sets, v1.RunPolicySet{Name: pack.Set, Digest: of})
+	}
+	return is, nil
+}

@@ -1,0 +1,215 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+)
+
+// Policies are the policy packs for the runs of a Stack.
+type Policies struct {
+	// Packs that could be resolved, in order.
+	Packs []run.PolicyPack
+	// Digest of all packs, "" if there are none, or if one could not be resolved.
+	Digest string
+	// Unresolved is why a pack that is not enforced could not be resolved, nil if all could.
+	Unresolved *decide.Problem
+}
+
+// For returns the packs of a kind of run.
+func (p Policies) For(kind run.Kind) []run.PolicyPack {
+	switch kind.Policies {
+	case run.PoliciesEnforced:
+		return policy.Enforced(p.Packs)
+	case run.PoliciesAll:
+		return p.Packs
+	}
+	return nil
+}
+
+// observePolicies finds the PolicySets that select the Stack, and resolves their packs if a
+// program may run. Where there is no PolicySet, it only looks into an empty cache.
+//
+// A pack that cannot be used is no Problem of the Stack like others: what runs no program needs
+// no packs.
+func (o *Observer) observePolicies(ctx context.Context, stack *v1.Stack, seen *Observation) error {
+	if seen.Deleting {
+		return nil
+	}
+	selected, err := o.selectPolicySets(ctx, stack)
+	if ofReader := (*deniedToReaderError)(nil); errors.As(err, &ofReader) {
+		return nil // the plugin says what its user may not read
+	}
+	if err != nil {
+		// It is not known which packs guard the Stack.
+		seen.Policies.Selected = true
+		if seen.Policies.Problem = packProblem(stack, seen, err); seen.Policies.Problem == nil {
+			return err
+		}
+		return nil
+	}
+	for _, of := range selected {
+		seen.Policies.Selected, seen.Policies.Sets = true, append(seen.Policies.Sets, of.Set.Name)
+	}
+	if len(selected) == 0 || seen.Suspended {
+		return nil
+	}
+	return o.resolvePolicies(ctx, stack, seen, selected)
+}
+
+// resolvePolicies resolves the packs of the PolicySets.
+func (o *Observer) resolvePolicies(ctx context.Context, stack *v1.Stack, seen *Observation, selected []policy.Selection) error {
+	for _, of := range selected {
+		resolved, err := o.resolvePolicySet(ctx, of)
+		seen.Packs.Packs = append(seen.Packs.Packs, resolved...)
+		if err == nil {
+			continue
+		}
+		problem := packProblem(stack, seen, err)
+		switch {
+		case problem == nil:
+			return err
+		case !of.Set.Enforces():
+			seen.Packs.Unresolved = firstOf(seen.Packs.Unresolved, problem)
+		default:
+			seen.Policies.Problem = firstOf(seen.Policies.Problem, problem)
+		}
+	}
+	var err error
+	if seen.Policies.Enforced, err = policy.Digest(policy.Enforced(seen.Packs.Packs)); err != nil {
+		return err
+	}
+	if seen.Policies.Problem == nil && seen.Packs.Unresolved == nil {
+		seen.Packs.Digest, err = policy.Digest(seen.Packs.Packs)
+	}
+	return err
+}
+
+// digestPolicies computes the digest of the packs and of the inputs, once both are known.
+func (seen *Observation) digestPolicies() {
+	if seen.Packs.Digest != "" && seen.Digest != "" {
+		seen.Policies.Digest = inputs.PolicyDigest(seen.Packs.Digest, seen.Digest)
+	}
+}
+
+// resolvePolicySet returns the packs of a PolicySet that can be used, and why another cannot be.
+func (o *Observer) resolvePolicySet(ctx context.Context, of policy.Selection) ([]run.PolicyPack, error) {
+	if of.Err != nil {
+		return nil, &packs.ConfigError{Err: fmt.Errorf("PolicySet %s: %w", of.Set.Name, of.Err)}
+	}
+	resolver := packs.Resolver{Sources: o.packSources(), ConfigMaps: o.APIReader, Watch: o.WatchSource}
+	var resolved []run.PolicyPack
+	var failed error
+	for i := range of.Set.Spec.Packs {
+		pack, err := resolver.Pack(ctx, of.Set, &of.Set.Spec.Packs[i])
+		switch {
+		case err == nil:
+			resolved = append(resolved, pack)
+		case failed == nil:
+			failed = err
+		}
+	}
+	return resolved, failed
+}
+
+func (o *Observer) packSources() SourceResolver {
+	if o.PackSources != nil {
+		return o.PackSources
+	}
+	return o.Sources
+}
+
+func firstOf(first, problem *decide.Problem) *decide.Problem {
+	if first != nil {
+		return first
+	}
+	return problem
+}
+
+// packProblem returns why packs cannot be used, nil for an error of the API server. An edit of the
+// Stack does not help, so that it is never terminal.
+func packProblem(stack *v1.Stack, seen *Observation, err error) *decide.Problem {
+	if config := (*packs.ConfigError)(nil); errors.As(err, &config) {
+		return &decide.Problem{Reason: v1.PolicyPackFailedReason, Message: err.Error()}
+	}
+	problem := problemOf(err)
+	if problem == nil {
+		return nil
+	}
+	problem.Reason, problem.Terminal, problem.Awaited = v1.PolicyPackFailedReason, false, problem.Fetching
+	if errors.Is(err, source.ErrNotServed) {
+		problem.Since = stackstatus.NotReadySince(stack, problem.Reason, seen.Now)
+	}
+	return problem
+}
+
+// selectPolicySets finds the PolicySets that select the Stack, by name.
+func (o *Observer) selectPolicySets(ctx context.Context, stack *v1.Stack) ([]policy.Selection, error) {
+	sets, err := o.policySets(ctx)
+	if err != nil || len(sets) == 0 {
+		return nil, err
+	}
+	subject := policy.Subject{Labels: stack.Labels}
+	if policy.NeedNamespaces(sets) {
+		if subject.Namespace, err = o.namespaceLabels(ctx, stack.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	return policy.Select(sets, subject), nil
+}
+
+// policySets returns the PolicySets of the cluster. They are the cache's and must not be modified.
+func (o *Observer) policySets(ctx context.Context) ([]v1.PolicySet, error) {
+	if o.WatchPolicySets != nil {
+		if watched, err := o.WatchPolicySets(ctx); err != nil || !watched {
+			return nil, err
+		}
+	}
+	var sets v1.PolicySetList
+	err := o.Cached.List(ctx, &sets, client.UnsafeDisableDeepCopy)
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil, nil // the cluster does not serve them, so that there is none
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failed to list the PolicySets: %w", err)
+	}
+	return sets.Items, nil
+}
+
+// namespaceLabels returns the labels of a namespace. A namespace that the cache does not have yet is
+// read from the API server: without its labels, a Stack could go unguarded.
+func (o *Observer) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
+	if o.WatchNamespaces != nil {
+		if err := o.WatchNamespaces(ctx); err != nil {
+			return nil, err
+		}
+	}
+	namespace := &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	err := o.Cached.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	if apierrors.IsNotFound(err) {
+		err = o.APIReader.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failed to read the labels of namespace %s for PolicySets: %w", name, err)
+	}
+	return namespace.Labels, nil
+}
