@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/readonly"
 )
@@ -27,6 +28,7 @@ import (
 //	plan           a pipe for the plan of Pulumi, while it is made
 //	built/         the program, if the controller has compiled it
 //	aside/         code of the workspace, while dependencies are installed
+//	policies/      the policy packs, each in a Directory of its own
 type Directory string
 
 // Workspace is where an artifact is unpacked.
@@ -49,6 +51,14 @@ func (d Directory) state() string      { return filepath.Join(string(d), "state.
 func (d Directory) planPipe() string   { return filepath.Join(string(d), "plan") }
 func (d Directory) built() string      { return filepath.Join(string(d), "built") }
 func (d Directory) aside() string      { return filepath.Join(string(d), "aside") }
+
+// Policy is the directory of a policy pack, with its source in the workspace: what the program
+// and the Stack decide is not there.
+func (d Directory) Policy(pack int) Directory {
+	return Directory(filepath.Join(d.policies(), strconv.Itoa(pack)))
+}
+
+func (d Directory) policies() string { return filepath.Join(string(d), "policies") }
 
 // of is the directory of another run, a sibling of this one.
 func (d Directory) of(id string) Directory {
@@ -84,7 +94,7 @@ func (d Directory) Clear() error {
 // ClearBulk keeps what a recovery needs: the events, the PIDs, what the run has found, and
 // how far it had come.
 func (d Directory) ClearBulk() error {
-	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.built(), d.aside())
+	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.built(), d.aside(), d.policies())
 }
 
 func remove(paths ...string) error {

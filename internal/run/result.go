@@ -59,6 +59,8 @@ type Progress struct {
 const (
 	// Installing is a run that installs the dependencies of its program.
 	Installing = "installing the dependencies of the program"
+	// InstallingPolicies is a run that installs the dependencies of its policy packs.
+	InstallingPolicies = "installing the dependencies of the policy packs"
 	// StartingProgram is a run that has started its program, which has not registered a
 	// resource yet. Language hosts compile a program when they start it.
 	StartingProgram = "waiting for the first resource of the program, which may have to be compiled"

@@ -171,11 +171,9 @@ func (r Run) NeedsArtifact() bool {
 	return r.Program.Artifact != nil && (r.RunsProgram() || r.Project.Name == "")
 }
 
-// LoadsPolicies reports whether the run runs the program with policy packs: every kind of run
-// that previews or makes what the program asks for. No other is guarded: a destroy, a refresh and
-// a recovery work from the state.
+// LoadsPolicies reports whether the run has policy packs that Pulumi has to load.
 func (r Run) LoadsPolicies() bool {
-	return len(r.Policies) > 0 && KindOf(r.Operation).Program == ProgramAlways
+	return len(r.Policies) > 0 && KindOf(r.Operation).Policies != PoliciesNever
 }
 
 // WantedOutputs are the outputs to return in plain text.

@@ -80,6 +80,11 @@ func (e Executor) Do(ctx context.Context, dir pulumi.Directory, started run.Run,
 			return err
 		}
 	}
+	if started.LoadsPolicies() {
+		if err := e.fetchPolicies(ctx, dir, started.Policies); err != nil {
+			return failed(policyOutcome(ctx, err), err)
+		}
+	}
 	result = e.Driver.Do(ctx, dir, started, log)
 	result.StartedAt = begin
 	return result
@@ -107,6 +112,31 @@ func (e Executor) fetch(ctx context.Context, artifact run.Artifact, workspace st
 	}
 	_, err := source.ProgramDir(workspace, artifact.Dir)
 	return err
+}
+
+// fetchPolicies fetches the policy packs, apart from the program and from each other: the same
+// source may be there with different packs.
+func (e Executor) fetchPolicies(ctx context.Context, dir pulumi.Directory, packs []run.PolicyPack) error {
+	for n, pack := range packs {
+		to := dir.Policy(n)
+		if err := to.Make(); err != nil {
+			return fmt.Errorf("%w: %w", source.ErrWorkspace, err)
+		}
+		if err := e.fetch(ctx, pack.Artifact, to.Workspace()); err != nil {
+			return fmt.Errorf("policy pack %s of PolicySet %s: %w", pack.Name, pack.Set, err)
+		}
+	}
+	return nil
+}
+
+// policyOutcome is that of a run without one of its policy packs.
+func policyOutcome(ctx context.Context, err error) run.Outcome {
+	switch outcome := fetchOutcome(ctx, err); outcome {
+	case run.ArtifactFailed, run.ArtifactGone:
+		return run.PolicyPackFailed
+	default:
+		return outcome
+	}
 }
 
 func fetchOutcome(ctx context.Context, err error) run.Outcome {

@@ -32,6 +32,41 @@ func (f fetched) Fetch(_ context.Context, _ run.Artifact, dir string) error {
 	return errors.Join(f.err, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), nil, 0o600))
 }
 
+func TestARunIsNotStartedWithoutItsPolicyPacks(t *testing.T) {
+	packs := []run.PolicyPack{{Set: "base", Name: "tags"}, {Set: "base", Name: "regions"}}
+	for name, test := range map[string]struct {
+		operation run.Operation
+		source    error
+		outcome   run.Outcome
+	}{
+		"an update":                       {operation: run.Update, outcome: run.Succeeded},
+		"a check":                         {operation: run.CheckPolicies, outcome: run.Succeeded},
+		"an update, and one is corrupt":   {operation: run.Update, source: errors.New("corrupt"), outcome: run.PolicyPackFailed},
+		"an update, and one is deleted":   {operation: run.Update, source: source.ErrGone, outcome: run.PolicyPackFailed},
+		"an update, and the disk is full": {operation: run.Update, source: source.ErrWorkspace, outcome: run.WorkspaceFailed},
+		"a destroy, and one is corrupt":   {operation: run.Destroy, source: errors.New("corrupt"), outcome: run.Succeeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			place := Executor{Fetcher: fetched{test.source}, Driver: driverFunc(func(_ context.Context, dir pulumi.Directory, r run.Run) run.Result {
+				for n := range r.Policies {
+					if test.operation == run.Destroy {
+						g.Expect(dir.Policy(n).Workspace()).NotTo(BeADirectory())
+						continue
+					}
+					g.Expect(filepath.Join(dir.Policy(n).Workspace(), "Pulumi.yaml")).To(BeAnExistingFile())
+				}
+				return run.Result{Outcome: run.Succeeded}
+			})}
+			result := place.Do(t.Context(), pulumi.Directory(t.TempDir()), run.Run{Operation: test.operation, Project: run.Project{Name: "app"}, Policies: packs}, func(string) {})
+			g.Expect(result.Outcome).To(Equal(test.outcome), result.Message)
+			if test.outcome == run.PolicyPackFailed {
+				g.Expect(result.Message).To(HavePrefix("policy pack tags of PolicySet base: "))
+			}
+		})
+	}
+}
+
 func TestADestroyFromTheStateFetchesItsProgramOnlyOnRequest(t *testing.T) {
 	artifact := &run.Artifact{URL: "http://source/a"}
 	project := run.Project{Name: "app"}

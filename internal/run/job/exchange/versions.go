@@ -11,11 +11,14 @@ import (
 
 // version is the version of what the controller asks of pods. It is raised with a field of
 // run.Run that a pod must not ignore; needs says for which runs.
-const version = 2
+const version = 3
 
 // needs returns the version that a pod has to know for the run.
 func needs(r run.Run) int {
-	if r.Approved != "" || !run.KindOf(r.Operation).InAllVersions {
+	switch {
+	case len(r.Policies) > 0: // a pod that does not know them would not be guarded by them
+		return 3
+	case r.Approved != "" || !run.KindOf(r.Operation).InAllVersions:
 		return 2
 	}
 	return 1

@@ -100,6 +100,9 @@ func TestAPodOfTheFirstVersionDoesNothingThatItDoesNotKnow(t *testing.T) {
 	for _, kind := range run.Kinds() {
 		runs = append(runs, plain(kind.Operation))
 	}
+	guarded := plain(run.Update)
+	guarded.Policies = []run.PolicyPack{{Set: "base", Name: "tags"}}
+	runs = append(runs, guarded)
 	for _, todo := range runs {
 		t.Run(string(todo.Operation)+todo.Approved, func(t *testing.T) {
 			g := NewWithT(t)
@@ -109,7 +112,7 @@ func TestAPodOfTheFirstVersionDoesNothingThatItDoesNotKnow(t *testing.T) {
 			g.Expect(bounded.Unpack(data, mostOfRun(), &read)).To(Succeed())
 			g.Expect(read.Run.ID).To(Equal("1"))
 			g.Expect(read.Run.Timeout).To(Equal(time.Hour))
-			if slices.Contains(first, todo.Operation) && todo.Approved == "" {
+			if slices.Contains(first, todo.Operation) && todo.Approved == "" && todo.Policies == nil {
 				g.Expect(read.Run.Operation).To(BeEquivalentTo(todo.Operation))
 				g.Expect(read.Run.Stack).To(Equal("dev"))
 			} else {
@@ -119,6 +122,17 @@ func TestAPodOfTheFirstVersionDoesNothingThatItDoesNotKnow(t *testing.T) {
 			g.Expect(DecodeInput(data, digest)).To(Equal(Input{Run: todo, Nonce: "random"}), "this version knows what is meant")
 		})
 	}
+}
+
+// Pods of the second version know approved plans, and no policy packs.
+func TestAPodOfTheSecondVersionDoesNotRunUnguarded(t *testing.T) {
+	g := NewWithT(t)
+	const second = 2
+	for _, operation := range []run.Operation{run.Update, run.Preview, run.Propose, run.CheckPolicies} {
+		guarded := run.Run{Operation: operation, Policies: []run.PolicyPack{{Set: "base", Name: "tags"}}}
+		g.Expect(forAllPods(Input{Run: guarded}).Needs).To(BeNumerically(">", second), string(operation))
+	}
+	g.Expect(forAllPods(Input{Run: run.Run{Operation: run.Propose}}).Needs).To(Equal(second), "a pod of the second version is good enough without")
 }
 
 func TestARunOfALaterVersionIsRefused(t *testing.T) {
