@@ -9,11 +9,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/acl"
@@ -26,10 +29,14 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/app"
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/analyzer"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
 func main() {
+	if analyzer.IsAnalyzer(os.Args[0]) {
+		os.Exit(runAnalyzer())
+	}
 	if len(os.Args) > 1 && os.Args[1] == app.RunnerCommand {
 		os.Exit(runPod(os.Args[2:]))
 	}
@@ -178,6 +185,18 @@ func passedEnv(lookup func(string) (string, bool)) map[string]string {
 		}
 	}
 	return passed
+}
+
+// runAnalyzer is a policy pack of a run, which Pulumi has started, and returns the exit code.
+func runAnalyzer() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	code, err := analyzer.Run(ctx, os.Args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	return code
 }
 
 // runPod does what the pod of a run is for, and returns the exit code.

@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/analyzer"
 	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 )
 
@@ -23,6 +25,11 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if analyzer.IsAnalyzer(os.Args[0]) { // as the controller itself is, while it runs packs
+		code, err := analyzer.Run(context.Background(), os.Args)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(code)
+	}
 	if err := parallel.Tests(parallelTests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -33,11 +33,15 @@ const maxErrors = 20
 type engineEvent struct {
 	Diagnostic *apitype.DiagnosticEvent `json:"diagnosticEvent"`
 	Summary    *apitype.SummaryEvent    `json:"summaryEvent"`
-	Policy     *apitype.PolicyEvent     `json:"policyEvent"`
+	Prelude    *struct{}                `json:"preludeEvent"`
 	Pre        *stepEvent               `json:"resourcePreEvent"`
 	Done       *stepEvent               `json:"resOutputsEvent"`
 	Failed     *stepEvent               `json:"resOpFailedEvent"`
 	Cancel     *struct{}                `json:"cancelEvent"`
+
+	Policy      *apitype.PolicyEvent `json:"policyEvent"`
+	Remediation *remediationEvent    `json:"policyRemediationEvent"`
+	PolicyLoad  *struct{}            `json:"policyLoadEvent"`
 }
 
 type stepEvent struct {
@@ -129,6 +133,8 @@ type events struct {
 	planned   *plannedSteps
 	previewed *approvedSteps
 	drifted   *drifted
+	// policies is what was reported of policy packs.
+	policies policyEvents
 	// approved, if set, are the only steps that may start, and notApproved is the first other one.
 	approved    *approvedSteps
 	notApproved string
@@ -164,6 +170,12 @@ func (e *events) read(line []byte) string {
 		return e.readDiagnostic(event.Diagnostic)
 	case event.Policy != nil:
 		return e.readPolicy(event.Policy)
+	case event.Remediation != nil:
+		return event.Remediation.text()
+	case event.PolicyLoad != nil:
+		e.policies.loading = true
+	case event.Prelude != nil:
+		e.policies.loading = false
 	case event.Pre != nil:
 		return e.readStart(event.Pre)
 	case event.Done != nil:
@@ -248,6 +260,7 @@ func (e *events) remask() {
 }
 
 func (e *events) readPolicy(event *apitype.PolicyEvent) string {
+	e.policies.note(event)
 	text := rawLine{lead: fmt.Sprintf("policy %s of %s: ", event.PolicyName, event.PolicyPackName), text: newRawText(event.Message)}
 	if event.EnforcementLevel == "mandatory" {
 		e.keepError(diagnostic{urn: event.ResourceURN, line: text})

@@ -142,8 +142,12 @@ func (s *session) callGo(ctx context.Context, seen sourced, caches []string, arg
 	}, caches...)
 }
 
-// useBuilt has Pulumi run the executable. If that does not work, Pulumi compiles the program.
+// useBuilt has Pulumi run the executable. If that does not work, Pulumi compiles the program. A
+// policy pack is started by the controller itself.
 func (s *session) useBuilt(root *os.Root, seen sourced) {
+	if s.isPack {
+		return
+	}
 	err := errors.Join(
 		s.setBinary(root, filepath.Join(s.dir.built(), builtProgram)),
 		linkModules(root, seen, s.goModules(), filepath.Join(s.dir.home(), "go", "pkg", "mod")),

@@ -25,6 +25,8 @@ const keyVersion = "2"
 type installation struct {
 	needs needs
 	seen  sourced
+	// isPack is set for a policy pack, whose snapshot no program can write.
+	isPack bool
 	// artifact is the digest of the whole source, dir the directory of the program in it.
 	artifact, dir string
 	// env is the environment of the run, tools the PATH in it.
@@ -56,6 +58,7 @@ type installationKey struct {
 func (i installation) key(root *os.Root) (installationKey, error) {
 	k := keyHash{sha256.New()}
 	k.add("version", keyVersion, runtime.GOOS, runtime.GOARCH, i.needs.runtime, i.needs.main, i.dir, i.seen.dir, i.needs.options)
+	i.addPack(k)
 	for _, name := range i.toolNames() {
 		k.add("tool", name, identityOf(findTool(name, i.tools)))
 	}
@@ -94,6 +97,7 @@ func (i installation) toolNames() []string {
 func (i installation) goKey() snapshot.Key {
 	k := keyHash{sha256.New()}
 	k.add("go build", keyVersion, runtime.GOOS, runtime.GOARCH, i.artifact, i.seen.dir)
+	i.addPack(k)
 	for _, name := range []string{"go", "gcc", "g++", "clang", "pkg-config"} {
 		k.add("tool", name, identityOf(findTool(name, i.tools)))
 	}
@@ -103,6 +107,12 @@ func (i installation) goKey() snapshot.Key {
 		}
 	}
 	return snapshot.Key(k.Sum(nil))
+}
+
+func (i installation) addPack(k keyHash) {
+	if i.isPack {
+		k.add("policy pack")
+	}
 }
 
 // steersGo reports whether a variable decides what go compiles. GOAUTH authenticates, and those of

@@ -177,6 +177,6 @@ func (s *session) namespaceOfSnapshots(ctx context.Context) (string, error) {
 func (s *session) installationOf(seen sourced) installation {
 	artifact := s.run.Program.Artifact
 	return installation{
-		needs: s.needs, seen: seen, artifact: artifact.Digest, dir: artifact.Dir, env: s.env, tools: s.driver.toolPath(),
+		needs: s.needs, seen: seen, isPack: s.isPack, artifact: artifact.Digest, dir: artifact.Dir, env: s.env, tools: s.driver.toolPath(),
 	}
 }

@@ -31,6 +31,9 @@ func (s *session) work(ctx context.Context) (exit, error) {
 	if s.run.Operation == run.Recover {
 		return s.recover(ctx)
 	}
+	if err := s.preparePacks(ctx); err != nil {
+		return exit{}, err
+	}
 	if last, err := s.install(ctx); err != nil || last.code != 0 {
 		return last, err
 	}
@@ -159,7 +162,7 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		}
 	}
 	if isPreview(s.run.Operation) {
-		preview := append([]string{"preview"}, append(s.refreshFlags(), targetFlags(s.run.Options)...)...)
+		preview := slices.Concat([]string{"preview"}, s.refreshFlags(), targetFlags(s.run.Options), s.policyFlags())
 		if s.run.WantsPlan && s.run.PlanKey != "" {
 			return s.compiled(s.withGoals(ctx, preview...))
 		}
@@ -171,7 +174,7 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 	if last, err := s.refreshApart(ctx, refreshes && !s.proposes()); err != nil || last.code != 0 {
 		return last, err
 	}
-	flags := append(s.refreshFlags(), targetFlags(s.run.Options)...)
+	flags := slices.Concat(s.refreshFlags(), targetFlags(s.run.Options), s.policyFlags())
 	mayProceed, last, err := s.holdToPlan(ctx, append([]string{"preview"}, flags...)...)
 	if !mayProceed {
 		return last, err

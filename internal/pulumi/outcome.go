@@ -48,6 +48,8 @@ type ending struct {
 	missing bool
 	// isPlanned is set if Pulumi was held to a plan in the last CLI process.
 	isPlanned bool
+	// packs are the policy packs that Pulumi was to load.
+	packs []*policyPack
 	// held are the locks that a recovery left alone, one line each.
 	held []string
 	// installing is set if the last CLI process was installing the program's
@@ -132,6 +134,12 @@ func outcomeOf(e ending) (run.Outcome, string) {
 	}
 	sign := failureSign(e.events.errors, cmp.Or(e.last.stderr.Text, e.stderr), e.last.code)
 	switch {
+	case len(e.packs) > 0 && e.events.policies.loading:
+		return run.PolicyPackFailed, e.packMessage(message)
+	case len(e.packs) > 0 && e.events.policies.isViolated():
+		return run.PolicyViolation, message
+	case len(e.packs) > 0 && isPackFailure(sign):
+		return run.PolicyPackFailed, e.packMessage(message)
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
 	case len(e.unread) > 0 && locks(e.operation) && !e.events.began && !isLocked(sign):

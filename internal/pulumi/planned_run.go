@@ -157,9 +157,15 @@ func (s *session) version(ctx context.Context) (string, exit, error) {
 // consent are the flags of an operation that is not asked about: with a plan, Pulumi previews it
 // once more, under its lock, and changes nothing unless that is as planned. It reads the plan, which
 // has secrets in plain text, from its standard input.
+//
+// With policy packs, it previews too: a policy on the stack as a whole is checked at the end, so
+// that the update would have changed everything before it fails.
 func (s *session) consent() []string {
-	if s.held != "" {
+	switch {
+	case s.held != "":
 		return []string{"--yes", "--plan=/dev/stdin"}
+	case s.isGuarded():
+		return []string{"--yes"}
 	}
 	return []string{"--yes", "--skip-preview"}
 }

@@ -25,7 +25,7 @@ func (s *session) endPreview(last exit) {
 	was := s.events
 	s.events = &events{
 		mask: s.mask, deferLog: s.deferred.add, startsProgram: was.startsProgram, secrets: was.secrets, leftCreates: was.leftCreates,
-		began: was.began, ended: was.ended, errors: was.errors, printed: was.printed, unsaved: was.unsaved,
+		began: was.began, ended: was.ended, policies: was.policies, errors: was.errors, printed: was.printed, unsaved: was.unsaved,
 		missed: last.code == 0, // it has updated, and nobody has seen that
 	}
 }

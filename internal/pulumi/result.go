@@ -4,6 +4,8 @@
 package pulumi
 
 import (
+	"cmp"
+
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -14,7 +16,7 @@ func (s *session) ending(last exit, err, cause error) ending {
 	end := ending{
 		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
 		missing: s.stackMissing && !s.stackFound, held: s.heldLocks, installing: s.installing, compiling: s.compiling, cause: cause,
-		isPlanned: s.held != "", program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
+		isPlanned: s.held != "", packs: s.packs, program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
 	}
 	if s.withheld != "" {
 		end.stderr = s.withheld
@@ -38,6 +40,9 @@ func (s *session) result(end ending) run.Result {
 		result.Permalink = permalink(end.last.stdout.Text)
 	}
 	outcome, message := outcomeOf(end)
+	if result.Violations = s.violations(); outcome == run.PolicyViolation {
+		message = cmp.Or(violationsMessage(result.Violations, s.hasChanged()), message)
+	}
 	if outcome != run.Succeeded {
 		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome) + s.driftSoFar(outcome)
 	}
@@ -93,4 +98,10 @@ func (s *session) changes() run.Changes {
 		return run.Changes{}
 	}
 	return s.events.changes()
+}
+
+// hasChanged reports whether the run has changed resources.
+func (s *session) hasChanged() bool {
+	changes := s.changes()
+	return run.KindOf(s.run.Operation).ChangesResources && (changes.Unknown || changes != run.Changes{Same: changes.Same})
 }

@@ -116,6 +116,12 @@ type session struct {
 	// is to be returned.
 	planning bool
 	made     *plan.Plan
+	// packs are the policy packs of the run. updating is set during the update with which Pulumi
+	// loads them.
+	packs    []*policyPack
+	updating bool
+	// isPack is set for the session that installs a policy pack.
+	isPack bool
 	// ignore is the drift that does not count.
 	ignore drift.Ignore
 	// plain are the outputs requested in plain text.
@@ -132,8 +138,8 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s.changing, s.state, s.stop = true, nil, stop
-	defer func() { s.changing, s.stop = false, nil }()
+	s.changing, s.updating, s.state, s.stop = true, operation[0] == "up", nil, stop
+	defer func() { s.changing, s.updating, s.stop = false, false, nil }()
 	last, err := s.withEvents(ctx, append(operation, s.consent()...)...)
 	s.endPreview(last)
 	s.pending = append(s.pending, s.events.leftCreates...)
@@ -158,6 +164,9 @@ func (s *session) withEvents(ctx context.Context, operation ...string) (exit, er
 		// is the last that it writes.
 		s.events.missed = true
 		s.say("the events of Pulumi are incomplete")
+	}
+	if err == nil && last.code == 0 && loadsPacks(operation) {
+		err = s.provePacks()
 	}
 	return last, err
 }
@@ -189,6 +198,8 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, onProgress: s.reportProgress}
 	if s.changing && s.held != "" {
 		c.stdin = s.held
+	}
+	if s.changing && (s.held != "" || s.isGuarded()) {
 		s.previewFirst(c.events)
 	}
 	if s.changing {
