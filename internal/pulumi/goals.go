@@ -42,7 +42,7 @@ func (found *goals) differsEachTime() string {
 		return "" // of a destroy, or without made-up names
 	case found.tooLarge:
 		return "the plan of Pulumi is larger than 64 MiB, and new resources in it have names that their providers make up, " +
-			"others each time, which cannot be told apart in a plan of that size: " + rename
+			"others each time, which a plan of that size cannot distinguish: " + rename
 	case len(found.names.byText) >= maxKeptGoals:
 		return fmt.Sprintf("more than %d new resources have names that their providers make up, others each time: ", maxKeptGoals) + rename
 	}
