@@ -38,10 +38,13 @@ type Plan struct {
 	Message string
 }
 
+// isApproved reports whether a run may be held to the plan.
+func (p *Plan) isApproved() bool { return p.Digest != "" && p.Approved && !p.Rejected }
+
 // approves reports whether the operation is approved, if it does what the plan says.
 func (a Approval) approves(operation run.Operation) bool {
 	p := a.Plan
-	return p != nil && p.Operation == operation && p.Digest != "" && p.Approved && !p.Rejected
+	return p != nil && p.Operation == operation && p.isApproved()
 }
 
 // approvesProposalOf reports whether what the proposal is of is approved.
@@ -78,8 +81,7 @@ func proposed(what func(Observation) run.Operation) func(Observation) (Decision,
 		if p != nil && p.Unwritten {
 			interval = min(interval, o.RetryInterval)
 		}
-		// At most the interval, in case the clock was set back.
-		wait := min(interval, interval-o.Now.Sub(o.Last.EndedAt))
+		wait := o.remaining(interval, o.Last.EndedAt)
 		switch {
 		case o.Approval.approves(operation) && p.NeedsNobody && o.Failures > 0:
 			return neverTheSame(o, operation), true
@@ -101,7 +103,7 @@ func proposed(what func(Observation) run.Operation) func(Observation) (Decision,
 // the proposed one: with values that depend on the time or on chance, each would.
 func neverTheSame(o Observation, operation run.Operation) Decision {
 	delay := backoff(interruptedBackoff, o.Failures, o.RetryInterval)
-	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt)) // in case the clock was set back
+	wait := o.remaining(delay, o.Last.EndedAt)
 	if wait <= 0 || o.Edited {
 		return Decision{Action: Start, Operation: operation}
 	}

@@ -53,7 +53,7 @@ func correctDrift(o Observation, d Decision) Decision {
 		return Decision{Action: Start, Operation: run.Update, Drift: c.Drift}
 	case p == nil:
 		return Decision{Action: Start, Operation: run.Propose, Drift: c.Drift}
-	case p.Digest != "" && p.Approved && !p.Rejected:
+	case p.isApproved():
 		return Decision{Action: Start, Operation: run.Update, Drift: c.Drift, Approved: p.Digest}
 	case !p.Rejected && (p.Unwritten || p.MadeAt.Before(o.Drift.LastAt)):
 		return proposeAgain(o, d)
@@ -64,15 +64,11 @@ func correctDrift(o Observation, d Decision) Decision {
 // proposeAgain makes the plan again whose details could not be written, or that is older than the last
 // check: the state may have changed, and its details may be gone.
 func proposeAgain(o Observation, d Decision) Decision {
-	// At most the interval, in case the clock was set back.
-	wait := min(o.RetryInterval, o.RetryInterval-o.Now.Sub(o.Drift.Correction.Plan.MadeAt))
+	wait := o.remaining(o.RetryInterval, o.Drift.Correction.Plan.MadeAt)
 	if wait <= 0 {
 		return Decision{Action: Start, Operation: run.Propose, Drift: o.Drift.Correction.Drift}
 	}
-	if d.After == 0 || wait < d.After {
-		d.After = max(time.Second, wait)
-	}
-	return d
+	return d.within(max(time.Second, wait))
 }
 
 // checkBetween checks for drift between two runs, beside the action. A run that is due comes
@@ -90,10 +86,7 @@ func checkBetween(o Observation, due Decision) Decision {
 		due.Check = true
 		return due
 	}
-	if due.After == 0 || wait < due.After {
-		due.After = max(time.Second, wait)
-	}
-	return due
+	return due.within(max(time.Second, wait))
 }
 
 // mayCheck reports whether the state can be compared with the resources: it is known where it
@@ -121,9 +114,8 @@ func checkAt(o Observation) time.Time {
 	case d.Failures == 0, d.NextAt.IsZero() && !d.Pending:
 		return d.NextAt
 	}
-	// At most the delay, in case the clock was set back.
 	delay := backoff(max(time.Minute, o.RetryInterval), d.Failures, maxCheckBackoff)
-	if again := o.Now.Add(min(delay, delay-o.Now.Sub(d.LastAt))); d.NextAt.IsZero() || again.Before(d.NextAt) {
+	if again := o.Now.Add(o.remaining(delay, d.LastAt)); d.NextAt.IsZero() || again.Before(d.NextAt) {
 		return again
 	}
 	return d.NextAt
@@ -158,7 +150,7 @@ func stopCheck(o Observation, due Decision) Decision {
 	case !o.Run.Unclaimed:
 		return Decision{Action: Nothing}
 	}
-	if wait := min(podAllowance, podAllowance-o.Now.Sub(o.Run.StartedAt)); wait > 0 { // in case the clock was set back
+	if wait := o.remaining(podAllowance, o.Run.StartedAt); wait > 0 {
 		return Decision{Action: Nothing, After: wait}
 	}
 	return stop

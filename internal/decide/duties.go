@@ -121,8 +121,5 @@ func withInventory(o Observation, d Decision) Decision {
 	if o.Now.Before(o.InventoryRetryAt) {
 		wait = min(wait, max(time.Second, o.InventoryRetryAt.Sub(o.Now)))
 	}
-	if d.After == 0 || wait < d.After {
-		d.After = wait
-	}
-	return d
+	return d.within(wait)
 }

@@ -79,8 +79,8 @@ func inFlight(o Observation) Decision {
 		return Decision{Action: Withdraw, After: progressEvery}
 	}
 	d := progressOf(o, took)
-	if wait := min(podAllowance-took, podAllowance); o.Run.Withdrawable && (d.After == 0 || d.After > wait) {
-		d.After = wait
+	if o.Run.Withdrawable {
+		return d.within(o.remaining(podAllowance, o.Run.StartedAt))
 	}
 	return d
 }

@@ -76,8 +76,7 @@ func mended(o Observation) bool {
 // request or the run owed for one; a recovery never is that run.
 func retry(o Observation, op run.Operation) Decision {
 	delay := retryDelay(o)
-	// At most the delay, in case the clock was set back.
-	wait := min(delay, delay-o.Now.Sub(o.Last.EndedAt))
+	wait := o.remaining(delay, o.Last.EndedAt)
 	if wait <= 0 || mended(o) || approvedSince(o, op) || o.Requested || (o.RunPending && run.KindOf(op).RunsInputs) {
 		return Decision{Action: Start, Operation: op}
 	}
