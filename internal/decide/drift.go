@@ -45,7 +45,7 @@ type Correction struct {
 // the current inputs. A plan that waits for its approval is no reason not to be in sync.
 func correctDrift(o Observation, d Decision) Decision {
 	c := o.Drift.Correction
-	if d.Action != InSync || c.Drift == "" || o.Preview || !mayCheck(o) || (o.Run != nil && !isChecking(o)) {
+	if d.Action != InSync || c.Drift == "" || o.Preview || !mayCheck(o) {
 		return d
 	}
 	switch p := c.Plan; {

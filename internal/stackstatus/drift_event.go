@@ -25,14 +25,7 @@ func IsChecked(before, stack *v1.Stack, found *run.Drift) bool {
 // DriftEvent announces what a check for drift has found, if that is different from what was
 // known before: not each check is news. Drift and a failed check are warnings, as in Flux.
 func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
-	now := stack.Status.Drift
-	if now == nil {
-		return Event{}, false
-	}
-	was := v1.DriftStatus{}
-	if before.Status.Drift != nil {
-		was = *before.Status.Drift
-	}
+	was, now := driftStatus(before), driftStatus(stack)
 	e := Event{Type: corev1.EventTypeWarning, Reason: now.Result}
 	if drifted := getCondition(stack, v1.DriftedCondition); drifted != nil {
 		e.Message = drifted.Message
@@ -65,8 +58,6 @@ func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 		default:
 			return Event{}, false
 		}
-	default:
-		return Event{}, false
 	}
 	return e, true
 }

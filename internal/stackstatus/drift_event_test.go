@@ -28,22 +28,21 @@ func TestDriftIsAnnouncedWhenItIsDifferent(t *testing.T) {
 		// want is the type, the reason and the message, "" if nothing is announced.
 		want string
 	}{
-		"none at first":                   {nil, none, ""},
-		"none as before":                  {none, none, ""},
-		"some at first":                   {nil, some, "Warning DriftDetected found"},
-		"some after none":                 {none, some, "Warning DriftDetected found"},
-		"the same":                        {some, some, ""},
-		"other drift":                     {some, other, "Warning DriftDetected The drift is different now: found"},
-		"gone":                            {some, none, "Normal NoDrift The drift is gone"},
-		"failed at first":                 {nil, failed, "Warning DriftCheckFailed found"},
-		"failed after some":               {some, failedSince, "Warning DriftCheckFailed found"},
-		"failed as before":                {failed, failed, ""},
-		"failed otherwise":                {failed, failedOther, ""},
-		"none after a failure":            {failed, none, "Normal NoDrift The check for drift works again, and has found none"},
-		"some after a failure":            {failed, some, "Warning DriftDetected found"},
-		"the same after a failure":        {failedSince, some, ""},
-		"gone after a failure":            {failedSince, none, "Normal NoDrift The drift is gone"},
-		"no check of a Stack without any": {some, nil, ""},
+		"none at first":            {nil, none, ""},
+		"none as before":           {none, none, ""},
+		"some at first":            {nil, some, "Warning DriftDetected found"},
+		"some after none":          {none, some, "Warning DriftDetected found"},
+		"the same":                 {some, some, ""},
+		"other drift":              {some, other, "Warning DriftDetected The drift is different now: found"},
+		"gone":                     {some, none, "Normal NoDrift The drift is gone"},
+		"failed at first":          {nil, failed, "Warning DriftCheckFailed found"},
+		"failed after some":        {some, failedSince, "Warning DriftCheckFailed found"},
+		"failed as before":         {failed, failed, ""},
+		"failed otherwise":         {failed, failedOther, ""},
+		"none after a failure":     {failed, none, "Normal NoDrift The check for drift works again, and has found none"},
+		"some after a failure":     {failed, some, "Warning DriftDetected found"},
+		"the same after a failure": {failedSince, some, ""},
+		"gone after a failure":     {failedSince, none, "Normal NoDrift The drift is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
