@@ -40,28 +40,27 @@ func driftMode(stack *v1.Stack) v1.DriftMode {
 	return cmp.Or(stack.Spec.Drift.Mode, v1.DriftReport)
 }
 
-// observeCorrection returns what is to follow from the drift that is known.
-func observeCorrection(stack *v1.Stack, known v1.DriftStatus) decide.Correction {
-	if !isCorrectable(stack, known) || known.SpecDigest != driftSpecDigest(stack) {
-		return decide.Correction{}
+// observeCorrection returns what is to follow from the drift that is known. If that is outdated, as
+// it was found with other ignore rules or targets than those of the spec, a check has to say first
+// what is drift by now.
+func observeCorrection(stack *v1.Stack, known v1.DriftStatus) (c decide.Correction, outdated bool) {
+	if !isCorrectable(stack, known) {
+		return c, false
 	}
-	c := decide.Correction{Drift: known.Digest, NeedsPlan: driftMode(stack) == v1.DriftPropose || requirement(stack) != v1.ApprovalNever}
+	if known.SpecDigest != driftSpecDigest(stack) {
+		return c, true
+	}
+	c = decide.Correction{Drift: known.Digest, NeedsPlan: driftMode(stack) == v1.DriftPropose || requirement(stack) != v1.ApprovalNever}
 	if p := openPlan(stack); p != nil && p.Drift == known.Digest {
 		c.Plan = observePlan(stack, p)
 	}
-	return c
+	return c, false
 }
 
 // isCorrectable reports whether the drift is to be corrected, and was not yet.
 func isCorrectable(stack *v1.Stack, known v1.DriftStatus) bool {
 	return driftMode(stack) != v1.DriftReport && known.Result == v1.DriftDetectedReason && known.AttemptedDigest != known.Digest &&
 		len(known.Targets) > 0 && !known.CheckPending
-}
-
-// isOutdated reports whether the drift is to be corrected, and was found with other ignore rules
-// or targets than those of the spec. A check has to say first what is drift by now.
-func isOutdated(stack *v1.Stack, known v1.DriftStatus) bool {
-	return isCorrectable(stack, known) && known.SpecDigest != driftSpecDigest(stack)
 }
 
 // planCorrection records what is to be corrected of the drift that a check has found.

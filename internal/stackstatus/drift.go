@@ -32,22 +32,22 @@ func driftStatus(stack *v1.Stack) v1.DriftStatus {
 // observeDrift returns what is decided on of drift.
 func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 	known := driftStatus(stack)
+	correction, outdated := observeCorrection(stack, known)
 	seen := decide.Drift{
 		Found:     KnownProject(stack).Name != "" && !MustExist(stack),
 		Requested: IsOpenRequest(stack, v1.CheckDriftAnnotation, known.LastHandledCheck),
 		// What nothing asks for is dropped, and is not checked again.
-		Pending:  !IsDriftUnwanted(stack) && (known.CheckPending || isOutdated(stack, known)),
-		Failures: known.Failures,
-		Left:     isDriftLeft(stack),
+		Pending:  !IsDriftUnwanted(stack) && (known.CheckPending || outdated),
+		Failures: known.Failures, Correction: correction,
+		Left: isDriftLeft(stack),
 	}
 	last := stack.CreationTimestamp.Time
 	if known.LastCheckedAt != nil {
 		last, seen.LastAt = known.LastCheckedAt.Time, known.LastCheckedAt.Time
 	}
 	if stack.Spec.Drift == nil {
-		return seen // no schedule and no correction
+		return seen // no schedule
 	}
-	seen.Correction = observeCorrection(stack, known)
 	if last.After(now.Add(drift.MaxSpread)) {
 		// The clock was set back. As seen from now, the next check would be as far away at
 		// each look at the Stack.

@@ -4,11 +4,10 @@
 package stackstatus
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 )
 
 // driftSpecDigest returns the digest of what in the spec decides which drift is to be corrected.
@@ -25,8 +24,7 @@ func driftSpecDigest(stack *v1.Stack) string {
 	if err != nil {
 		return "" // not of strings
 	}
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return inventory.Digest(text)
 }
 
 // checkedSpecDigest returns the digest for what a check has found, "" if the Stack was edited in
