@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -108,4 +109,14 @@ func (p Publisher) putConfigMap(ctx context.Context, stack *v1.Stack, suffix, ke
 		return "", "", err
 	}
 	return name, inventory.Digest(data), nil
+}
+
+// deleteConfigMap deletes a ConfigMap, unless it is gone or another one by now.
+func (p Publisher) deleteConfigMap(ctx context.Context, key client.ObjectKey, uid types.UID) error {
+	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	err := p.Client.Delete(ctx, configMap, client.Preconditions{UID: &uid})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("failed to delete ConfigMap %s: %w", key, err)
+	}
+	return nil
 }

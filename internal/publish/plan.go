@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -114,10 +113,8 @@ func (p Publisher) DropPlans(ctx context.Context, stack *v1.Stack) error {
 		if !metav1.IsControlledBy(part, stack) || isPartOf(part.Name, stack.Status.Plan) {
 			continue
 		}
-		configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: part.Name}}
-		err := p.Client.Delete(ctx, configMap, client.Preconditions{UID: ptr.To(part.UID)})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("failed to delete ConfigMap %s/%s: %w", stack.Namespace, part.Name, err)
+		if err := p.deleteConfigMap(ctx, client.ObjectKeyFromObject(part), part.UID); err != nil {
+			return err
 		}
 	}
 	return nil

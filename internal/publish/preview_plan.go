@@ -15,15 +15,21 @@ import (
 // PreviewPlan writes the plan of a preview, and returns the name of the ConfigMap and the
 // digest of its data.
 func (p Publisher) PreviewPlan(ctx context.Context, stack *v1.Stack, result *run.Result) (name, digest string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	made := plan.Plan{}
 	if result.Plan != nil {
 		made = *result.Plan
 	}
-	data, err := inventory.EncodePlan(made)
+	return p.putPlan(ctx, stack, "-preview", made)
+}
+
+// putPlan writes a plan to a single ConfigMap of the Stack, and returns its name and the digest of
+// its data.
+func (p Publisher) putPlan(ctx context.Context, stack *v1.Stack, suffix string, of plan.Plan) (name, digest string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	data, err := inventory.EncodePlan(of)
 	if err != nil {
 		return "", "", err
 	}
-	return p.putConfigMap(ctx, stack, "-preview", inventory.PlanKey, data)
+	return p.putConfigMap(ctx, stack, suffix, inventory.PlanKey, data)
 }
