@@ -92,13 +92,10 @@ func (r *promptRunner) Start(todo run.Run) error {
 	r.lines = append(r.lines, todo.Namespace+" "+string(todo.Operation)+" "+todo.Name)
 	r.inner.runs[todo.ID], r.started = todo, append(r.started, todo)
 	result := &run.Result{
-		Outcome: run.Succeeded, Project: run.Project{Name: "app", Runtime: "yaml"}, StartedAt: r.now(), EndedAt: r.now(),
+		Operation: todo.Operation, Outcome: run.Succeeded, Project: run.Project{Name: "app", Runtime: "yaml"}, StartedAt: r.now(), EndedAt: r.now(),
 	}
 	if todo.Operation == run.CheckDrift {
 		result.Drift = &run.Drift{}
-	}
-	if !run.KindOf(todo.Operation).InAllVersions {
-		result.Operation = todo.Operation
 	}
 	if r.violates != nil {
 		if result.Violations = r.violates(todo); len(result.Violations.Mandatory) > 0 {

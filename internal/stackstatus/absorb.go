@@ -143,7 +143,7 @@ func Classify(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Re
 // isOfAnother reports whether the pod of an earlier version has done something else than the
 // recorded run, which such a pod does not know. Only what Pulumi may have said is in question.
 func isOfAnother(record *v1.RunStatus, result *run.Result) bool {
-	if run.KindOfRecord(record).InAllVersions && record.Approved == "" {
+	if run.KindOfRecord(record).InAllVersions && record.Approved == "" && record.Policies == nil {
 		return false
 	}
 	ofPulumi := result.Outcome == run.Succeeded || result.Outcome == run.Failed || result.Outcome == run.PlanChanged
@@ -153,6 +153,9 @@ func isOfAnother(record *v1.RunStatus, result *run.Result) bool {
 // oldPodText says what to do about the pod of an earlier version.
 func oldPodText(record *v1.RunStatus) string {
 	what := "the operation " + string(record.Operation)
+	if record.Policies != nil {
+		what += " with policy packs"
+	}
 	if record.Approved != "" {
 		what = "an approved " + string(record.Operation)
 	}
