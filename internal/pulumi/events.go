@@ -128,8 +128,8 @@ type events struct {
 	preview bool
 	// plugins are the versions of the providers.
 	plugins plugins
-	// planned, if set, collects the steps of a preview, previewed those to which the run is held,
-	// and drifted what a refresh finds.
+	// planned, if set, collects the steps of a preview, or those that are done, previewed those to
+	// which the run is held, and drifted what a refresh finds.
 	planned   *plannedSteps
 	previewed *approvedSteps
 	drifted   *drifted
@@ -340,6 +340,7 @@ func (e *events) readFailed(event *stepEvent) string {
 	}
 	e.noteEnd(event)
 	e.counts.failed(event)
+	e.planned.noteFailed(event)
 	e.resources.failed(event)
 	return step(event, "failed")
 }

@@ -47,7 +47,11 @@ func (v *plannedValue) hide() {
 }
 
 // valueReader reads values of the events, with the key for their hashes.
-type valueReader struct{ key []byte }
+type valueReader struct {
+	key []byte
+	// done is set if the resources are as they are after the steps, not as they are planned.
+	done bool
+}
 
 // sum is the keyed hash of texts.
 func (r valueReader) sum(texts ...string) string {

@@ -12,7 +12,7 @@ func (s *session) previewFirst(f *follower) {
 	f.onUpdate = func() {
 		s.deferred = deferred // the update reports the same diagnostics
 		left := s.events.leftCreates
-		*s.events = events{mask: s.mask, deferLog: s.deferred.add, startsProgram: s.starting, secrets: s.events.secrets, leftCreates: left, began: true}
+		*s.events = events{mask: s.mask, deferLog: s.deferred.add, startsProgram: s.starting, secrets: s.events.secrets, leftCreates: left, began: true, planned: s.doneSteps()}
 	}
 }
 

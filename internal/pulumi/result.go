@@ -81,6 +81,7 @@ func (s *session) result(end ending) run.Result {
 	result.Interrupted = ((end.last.byForce() || end.leftBehind()) && !s.installing) || s.unsettled || s.mayBeRemoved(outcome)
 	result.UnknownCreates, result.Forgotten = s.unknownCreates(outcome)
 	result.Inventory = s.inventory(outcome)
+	result.Done = s.done()
 	return result
 }
 

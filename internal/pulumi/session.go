@@ -183,6 +183,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if s.run.WantsPlan || s.planning {
 		s.events.planned = &plannedSteps{read: s.valueReader()}
 	}
+	if s.changing && s.held == "" { // or the CLI previews first
+		s.events.planned = s.doneSteps()
+	}
 	if s.planning {
 		s.events.plugins.configs = &providerConfigs{read: s.valueReader()}
 	}

@@ -70,7 +70,8 @@ func (s *session) disclose(ctx context.Context, last exit) {
 	s.deferred = deferredLines{}
 }
 
-// showsValues reports whether the plan has values: a program may put a secret into any text.
+// showsValues reports whether the plan, or what was done, has values: a program may put a secret into
+// any text.
 func (s *session) showsValues() bool {
 	planned := s.events.planned
 	return planned != nil && planned.kept > 0

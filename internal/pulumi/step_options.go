@@ -34,7 +34,7 @@ func (p *plannedSteps) noteOptions(event *stepEvent) {
 	case len(options) == 0:
 		delete(p.options, meta.URN)
 		return
-	case !again && len(p.options) >= maxKeptSteps:
+	case !again && len(p.options) >= p.maxSteps():
 		p.leftOut++
 		return
 	case p.options == nil:
@@ -81,5 +81,6 @@ func (p *plannedSteps) withOptions() map[string]plannedStep {
 		}
 		all[key] = step
 	}
+	maps.Copy(all, p.failed)
 	return all
 }

@@ -69,7 +69,8 @@ func (r valueReader) created(state *stepState) []plannedChange {
 func (r valueReader) detailed(event *stepEvent) []plannedChange {
 	meta := event.Metadata
 	old, now := stateOf(meta.Old), stateOf(meta.New)
-	oldInputs, oldOutputs, inputs := properties{raw: old.Inputs}, properties{raw: old.Outputs}, properties{raw: now.Inputs}
+	oldInputs, oldOutputs := properties{raw: old.Inputs}, properties{raw: old.Outputs}
+	inputs, outputs := properties{raw: now.Inputs}, properties{raw: now.Outputs}
 	var all []plannedChange
 	for _, path := range slices.Sorted(maps.Keys(meta.DetailedDiff)) {
 		diff := meta.DetailedDiff[path]
@@ -84,7 +85,11 @@ func (r valueReader) detailed(event *stepEvent) []plannedChange {
 			change.old = r.at(before, elements)
 		}
 		if kind != plan.KindDelete {
-			if change.new = r.at(&inputs, elements); change.new.shown == nil {
+			change.new = r.at(&inputs, elements)
+			if change.new.shown == nil && r.done {
+				change.new = r.at(&outputs, elements)
+			}
+			if change.new.shown == nil {
 				change.new = r.value(plugin.UnknownStringValue, true) // the provider sets it
 			}
 		}

@@ -19,9 +19,9 @@ const (
 	maxKeptValues = 64 << 20
 )
 
-// plannedSteps collects the steps of a preview, one per resource, and the outputs. Reads
-// are left out: every preview of a program with a lookup has them. A nil plannedSteps
-// ignores everything.
+// plannedSteps collects the steps of a preview, or those that an update or a destroy has done, one
+// per resource, and the outputs. Reads are left out: every preview of a program with a lookup has
+// them. A nil plannedSteps ignores everything.
 //
 // The engine reports steps in any order, and the same change must be the same plan. So
 // whether something is shown depends on no order: values are masked at the end, once all
@@ -36,6 +36,11 @@ type plannedSteps struct {
 	// kept is the size of the values so far.
 	kept    int
 	leftOut int
+
+	// done is set if the steps are those that were done. failed are those that have failed, by
+	// URN and operation.
+	done   bool
+	failed map[string]plannedStep
 }
 
 // plannedStep is a step with the values of its properties before they are masked.
@@ -47,7 +52,7 @@ type plannedStep struct {
 	options []plannedChange
 }
 
-func (s plannedStep) size() int { return sizeOf(s.changes) + sizeOf(s.updates) }
+func (p *plannedSteps) size(step plannedStep) int { return p.sizeOf(step.changes) + p.sizeOf(step.updates) }
 
 // allChanges are the changes with those of what is imported, of which the program has other values.
 func (s plannedStep) allChanges() []plannedChange {
@@ -70,10 +75,10 @@ func (p *plannedSteps) note(event *stepEvent, what effect) {
 	op := opOf(event, what.fate)
 	switch {
 	case op == "":
-		p.kept -= step.size()
+		p.kept -= p.size(step)
 		delete(p.steps, what.key)
 		return
-	case !again && len(p.steps) >= maxKeptSteps:
+	case !again && len(p.steps) >= p.maxSteps():
 		p.leftOut++
 		return
 	}
@@ -84,7 +89,8 @@ func (p *plannedSteps) note(event *stepEvent, what effect) {
 		step.ID = meta.New.ID
 	}
 	if changes := p.read.changes(event, op); len(changes) > 0 {
-		step.changes = changes
+		step.MoreProperties = 0
+		step.changes = p.within(&step, changes)
 	}
 	p.put(what.key, step)
 }
@@ -97,7 +103,7 @@ func (p *plannedSteps) noteUpdate(event *stepEvent) {
 	}
 	switch step.Op {
 	case plan.OpImport, plan.OpCreate, plan.OpReplace:
-		step.updates = p.read.changes(event, plan.OpUpdate)
+		step.updates = p.within(&step, p.read.changes(event, plan.OpUpdate))
 		p.put(event.Metadata.URN, step)
 	}
 }
@@ -107,7 +113,7 @@ func (p *plannedSteps) put(key string, step plannedStep) {
 	if p.steps == nil {
 		p.steps = make(map[string]plannedStep)
 	}
-	p.kept += step.size() - p.steps[key].size()
+	p.kept += p.size(step) - p.size(p.steps[key])
 	p.steps[key] = step
 }
 
@@ -116,9 +122,12 @@ func (p *plannedSteps) noteOutputs(event *stepEvent) {
 	if p == nil || event.Metadata.New == nil {
 		return
 	}
-	p.kept -= sizeOf(p.outputs)
+	p.kept -= p.sizeOf(p.outputs)
 	p.outputs = p.read.outputs(event)
-	p.kept += sizeOf(p.outputs)
+	if p.done { // there is no plan of Pulumi that says whether a secret one changes
+		p.outputs = slices.DeleteFunc(p.outputs, plannedChange.isSame)
+	}
+	p.kept += p.sizeOf(p.outputs)
 }
 
 // withoutProviderID returns the URN in a reference to a provider, which also has its ID.

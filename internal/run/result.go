@@ -115,6 +115,9 @@ type Result struct {
 	Inventory *Inventory `json:",omitempty"`
 	// Plan of what an Update would do, from a Preview that was asked for it. Nil otherwise.
 	Plan *plan.Plan `json:",omitempty"`
+	// Done are the steps that an Update or a Destroy has done, also if it has failed. Nil if it has
+	// changed nothing, and for any other run.
+	Done *plan.Plan `json:",omitempty"`
 	// Drift is what a CheckDrift has found. Nil if it did not succeed, and for any other run.
 	Drift *Drift `json:",omitempty"`
 	// Violations are those of the policies of Run.Policies: each once, and a bounded number.

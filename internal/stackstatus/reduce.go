@@ -41,7 +41,7 @@ func WithoutOutputs(result *run.Result, _ error) *run.Result {
 func essentials(result *run.Result) *run.Result {
 	return &run.Result{
 		Outcome: result.Outcome, Operation: result.Operation, Approved: result.Approved, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
-		Forgotten: result.Forgotten, Plan: result.Plan, Drift: result.Drift, Violations: withoutMessages(result.Violations), Changes: result.Changes, StartedAt: result.StartedAt, EndedAt: result.EndedAt,
+		Forgotten: result.Forgotten, Plan: result.Plan, Done: result.Done, Drift: result.Drift, Violations: withoutMessages(result.Violations), Changes: result.Changes, StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
 }
 

@@ -25,7 +25,7 @@ func lighten(ended *run.Result) (light *run.Result, dropped bool) {
 		return ended, false
 	}
 	copied := *ended
-	copied.Outputs, copied.Plain, copied.Inventory, copied.Plan, copied.Drift = nil, nil, nil, nil, nil
+	copied.Outputs, copied.Plain, copied.Inventory, copied.Plan, copied.Done, copied.Drift = nil, nil, nil, nil, nil, nil
 	if ended.Inventory != nil {
 		copied.Inventory = &run.Inventory{Missed: true}
 	}
@@ -50,6 +50,9 @@ func weight(ended *run.Result) int {
 	if ended.Plan != nil {
 		bytes += ended.Plan.Size()
 	}
+	if ended.Done != nil {
+		bytes += ended.Done.Size()
+	}
 	if ended.Drift != nil {
 		bytes += ended.Drift.Found.Size()
 	}
@@ -72,7 +75,7 @@ func (r *Runner) complete(k key, light run.Result) (*run.Result, error) {
 		var whole *run.Result
 		if whole, err = exchange.DecodeResult(secret.Data[exchange.ResultKey], time.Now()); err == nil {
 			light.Outputs, light.Plain, light.Inventory = whole.Outputs, whole.Plain, whole.Inventory
-			light.Plan, light.Drift = whole.Plan, whole.Drift
+			light.Plan, light.Done, light.Drift = whole.Plan, whole.Done, whole.Drift
 		}
 	}
 	if err != nil {

@@ -127,8 +127,9 @@ func TestWhichResultsAreLarge(t *testing.T) {
 		"a step":           {run.Result{Plan: &plan.Plan{Steps: []plan.Step{{URN: text}}}}, true},
 		"a value of a step": {run.Result{Plan: &plan.Plan{Steps: []plan.Step{{Properties: []plan.Property{
 			{Change: plan.Change{New: json.RawMessage(text)}}}}}}}, true},
-		"drift":      {run.Result{Drift: &run.Drift{Found: plan.Plan{Steps: []plan.Step{{URN: text}}}}}, true},
-		"many steps": {run.Result{Plan: &plan.Plan{Steps: make([]plan.Step, 2000)}}, true},
+		"what was done": {run.Result{Done: &plan.Plan{Steps: []plan.Step{{URN: text}}}}, true},
+		"drift":         {run.Result{Drift: &run.Drift{Found: plan.Plan{Steps: []plan.Step{{URN: text}}}}}, true},
+		"many steps":    {run.Result{Plan: &plan.Plan{Steps: make([]plan.Step, 2000)}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

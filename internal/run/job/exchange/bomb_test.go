@@ -83,6 +83,7 @@ func TestDecodingAResultTakesBoundedMemory(t *testing.T) {
 		"steps of a plan":            {ok + `"Plan":{"steps":[`, `{},`, `{}]}}}`, 2},
 		"null steps of a plan":       {ok + `"Plan":{"steps":[`, `null,`, `null]}}}`, 1},
 		"properties":                 {ok + `"Plan":{"steps":[{"properties":[`, `{},`, `{}]}]}}}`, 2},
+		"steps that were done":       {ok + `"Done":{"steps":[`, `{},`, `{}]}}}`, 2},
 		"steps of drift":             {ok + `"Drift":{"Found":{"steps":[`, `{},`, `{}]}}}}`, 2},
 		"outputs of a plan":          {ok + `"Plan":{"outputs":[`, `{},`, `{}]}}}`, 2},
 		"versions of a plan":         {ok + `"Plan":{"versions":{`, `"#":"1",`, `"b":"1"}}}}`, 1},

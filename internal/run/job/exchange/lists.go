@@ -116,6 +116,39 @@ func copyPlan(ended *run.Result) *plan.Plan {
 	return nil
 }
 
+// fitDone packs a result with as much of what was done as fits, and else with the counts.
+func fitDone(whole *result) (packedResult, error) {
+	done := whole.Result.Done
+	if done == nil {
+		return pack(*whole)
+	}
+	try := func(less plan.Plan) (packedResult, error) {
+		less = less.WithoutDigests()
+		whole.Result.Done = &less
+		return pack(*whole)
+	}
+	all, err := try(done.Within(plan.Limits{}))
+	if err != nil || !all.fits() {
+		return all, err
+	}
+	_, _, err = done.Fit(func(less plan.Plan) (bool, error) {
+		all, err = try(less)
+		return all.fits(), err
+	})
+	return all, err
+}
+
+// boundedDone returns what the driver may have done.
+func boundedDone(reported *plan.Plan) *plan.Plan {
+	if reported == nil {
+		return nil
+	}
+	bounded := plan.Plan{
+		Destroy: reported.Destroy, Steps: reported.Steps, More: reported.More, Outputs: reported.Outputs, MoreOutputs: reported.MoreOutputs,
+	}.Bounded().WithoutDigests()
+	return &bounded
+}
+
 // boundedDrift returns drift that the driver may have found.
 func boundedDrift(reported *run.Drift) *run.Drift {
 	if reported == nil {

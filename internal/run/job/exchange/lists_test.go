@@ -40,6 +40,10 @@ func TestListsRoundTrip(t *testing.T) {
 			}}}},
 			More: plan.Counts{Delete: 2}, MoreDigest: "sha256:01",
 		},
+		Done: &plan.Plan{
+			Destroy: true, Steps: []plan.Step{{Op: "create", URN: "urn:c", Type: "t", Failed: true}}, More: plan.Counts{Failed: 1},
+			Outputs: []plan.Output{{Name: "url", Change: plan.Change{Old: quoted("a")}}}, MoreOutputs: 2,
+		},
 		Drift: &run.Drift{Found: plan.Plan{Steps: []plan.Step{{Op: "delete", URN: "urn:b", Type: "t"}}, More: plan.Counts{Update: 1}, MoreDigest: "sha256:02"}, Ignored: 3},
 	}
 	data, err := EncodeResult(run.Update, ended)
@@ -109,6 +113,22 @@ func TestListsThatDoNotFitSayWhatIsLeftOut(t *testing.T) {
 				g.Expect(read.Drift.Found.Counts()).To(Equal(plan.Counts{Update: 10_000, Delete: 1}))
 				g.Expect(read.Drift.Found.Digest()).To(Equal(long.Digest()))
 				g.Expect(read.Drift.Ignored).To(Equal(2))
+			},
+		},
+		"what was done is cut before the log": {
+			run.Update, run.Result{Done: &long, Log: &run.Log{Lines: []run.LogLine{{Text: "done"}}}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.Done.Steps).NotTo(BeEmpty())
+				g.Expect(read.Done.Counts()).To(Equal(plan.Counts{Update: 10_000, Delete: 1}))
+				g.Expect(read.Done.MoreDigest).To(BeEmpty(), "nobody approves it")
+				g.Expect(read.Log.Lines).To(HaveLen(1))
+			},
+		},
+		"of what was done, the counts stay if nothing else fits": {
+			run.Update, run.Result{Done: &long, Outputs: map[string]json.RawMessage{"large": quoted(noise(2 << 20))}, Log: &run.Log{}},
+			func(g *WithT, read *run.Result) {
+				g.Expect(read.LeftOut).To(Equal(1))
+				g.Expect(*read.Done).To(Equal(plan.Plan{More: plan.Counts{Update: 10_000, Delete: 1}}))
 			},
 		},
 		"a plan and outputs that do not fit": {
@@ -186,7 +206,7 @@ func TestForgedListsAreBounded(t *testing.T) {
 		forged.Steps[i+1].URN = "v"
 	}
 	all, err := pack(result{Result: run.Result{
-		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Plan: forged,
+		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Plan: forged, Done: forged,
 		Drift: &run.Drift{Found: plan.Plan{Steps: forged.Steps, Inputs: "none", Outputs: []plan.Output{{}}}, Ignored: -1},
 	}})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -202,6 +222,7 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g.Expect(read.Plan.Steps[0].MoreProperties).To(BeZero())
 	g.Expect(read.Plan.More.Delete).To(Equal(maxCount))
 	g.Expect(len(read.Plan.MoreDigest)).To(BeNumerically("<=", plan.MaxName))
+	g.Expect(*read.Done).To(Equal(plan.Plan{Steps: read.Plan.Steps, More: read.Plan.More}))
 	g.Expect(*read.Drift).To(Equal(run.Drift{Found: plan.Plan{Steps: read.Plan.Steps}}), "it has only steps")
 }
 

@@ -68,8 +68,8 @@ func (p packedResult) sizeText() string {
 }
 
 // EncodeResult encodes the result for the Secret. If it does not fit, EncodeResult leaves
-// some of it out and says so: first the log, then from the plan or drift and the list of resources,
-// as much as necessary, then the plain outputs, and then all outputs. A run that only
+// some of it out and says so: first from what was done as much as necessary, then the log, then from
+// the plan or drift and the list of resources as much as necessary, then the plain outputs, and then all outputs. A run that only
 // reads outputs has failed in that case.
 func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	whole := result{Result: ended, Plain: ended.Plain}
@@ -82,6 +82,9 @@ func EncodeResult(operation run.Operation, ended run.Result) ([]byte, error) {
 	}
 	all, err := pack(whole)
 	if err != nil || all.fits() {
+		return all.data, err
+	}
+	if all, err = fitDone(&whole); err != nil || all.fits() {
 		return all.data, err
 	}
 	whole.Result.Log = nil
@@ -168,7 +171,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	if ended.Plan, err = read.plan(); err != nil {
 		return nil, errors.New("reading the result of the run: its plan is not the expected JSON") // the error may quote it
 	}
-	ended.Drift = boundedDrift(ended.Drift)
+	ended.Done, ended.Drift = boundedDone(ended.Done), boundedDrift(ended.Drift)
 	if ended.EndedAt.IsZero() || ended.EndedAt.After(now) {
 		ended.EndedAt = now
 	}
