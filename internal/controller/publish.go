@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
@@ -29,6 +30,7 @@ func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *
 	if err != nil {
 		return stackstatus.Published{}, err
 	}
+	r.publishHistory(ctx, stack, record, result)
 	return stackstatus.Published{
 		OutputsSecret: outputs,
 		Inventory:     r.publishInventory(ctx, stack, result),
@@ -63,6 +65,19 @@ func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack
 		return
 	}
 	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.InventoryFailedReason, Message: now.Message})
+}
+
+// publishHistory writes what a run has changed. It is for people to read, so an ended run never waits
+// for it: an entry of the history names the run all the same. A run that is in no entry has none.
+func (r *StackReconciler) publishHistory(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	isLast := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // the ConfigMap goes with the Stack
+	if isLast || result.Done == nil || !stackstatus.IsInHistory(record, result) {
+		return
+	}
+	change := history.Change{EndedAt: result.EndedAt, Plan: *result.Done}
+	if err := r.publisher().History(ctx, stack, record.ID, change); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to write what a run has changed", "run", record.ID)
+	}
 }
 
 // publishLog writes the log of a run whose pod will be gone, and returns its status. The

@@ -1,21 +1,18 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package publish
+package owned
 
 import (
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// TestTheNamesOfOwnedConfigMapsAreValid, wherever the name of the Stack is cut.
-func TestTheNamesOfOwnedConfigMapsAreValid(t *testing.T) {
+// TestTheNamesOfOwnedObjectsAreValid, wherever the name of the Stack is cut.
+func TestTheNamesOfOwnedObjectsAreValid(t *testing.T) {
 	g := NewWithT(t)
 	for _, sign := range []string{".", "-", "a.", ".a", "a-.a", "--a"} {
 		for before := 200; before < 250; before++ {
@@ -24,7 +21,7 @@ func TestTheNamesOfOwnedConfigMapsAreValid(t *testing.T) {
 			if len(validation.IsDNS1123Subdomain(name)) > 0 {
 				continue
 			}
-			owned := ownedName(&v1.Stack{ObjectMeta: metav1.ObjectMeta{Name: name}}, "-inventory")
+			owned := Name(name, "-inventory")
 			g.Expect(validation.IsDNS1123Subdomain(owned)).To(BeEmpty(), owned)
 		}
 	}

@@ -5,46 +5,27 @@ package publish
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/owned"
 )
 
 // The right to write ConfigMaps is for those that a Stack owns: its inventory, the result of
-// a preview, and the log of its last run.
+// a preview, the log of its last run, and what its runs have changed.
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;update
 
 // digestAnnotation has the digest of the data of an owned ConfigMap, so that its metadata
 // is enough to tell whether to write it.
 const digestAnnotation = "pulumi.com/digest"
-
-// ownedName returns the name of a ConfigMap of the Stack. A name that is too long is cut,
-// and ends in a digest of the whole.
-func ownedName(stack *v1.Stack, suffix string) string {
-	name := stack.Name + suffix
-	if len(name) <= validation.DNS1123SubdomainMaxLength {
-		return name
-	}
-	sum := sha256.Sum256([]byte(stack.Name))
-	end := "-" + hex.EncodeToString(sum[:8]) + suffix
-	kept := name[:validation.DNS1123SubdomainMaxLength-len(end)]
-	if trimmed := strings.TrimRight(kept, "-."); strings.Contains(kept[len(trimmed):], ".") {
-		kept = trimmed // no label of a name starts with a dash
-	}
-	return kept + end
-}
 
 // foreignConfigMapError is a ConfigMap of that name that the Stack does not own.
 type foreignConfigMapError struct{ namespace, name string }
@@ -100,7 +81,7 @@ func (p Publisher) putOwned(ctx context.Context, stack *v1.Stack, before *metav1
 // putConfigMap writes a ConfigMap that nothing waits for, and returns its name and the digest
 // of its data.
 func (p Publisher) putConfigMap(ctx context.Context, stack *v1.Stack, suffix, key string, data []byte) (name, digest string, err error) {
-	name = ownedName(stack, suffix)
+	name = owned.Name(stack.Name, suffix)
 	before, err := p.ownedMeta(ctx, stack, name)
 	if err != nil {
 		return "", "", err

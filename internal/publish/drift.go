@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/owned"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
@@ -24,7 +25,7 @@ func (p Publisher) Drift(ctx context.Context, stack *v1.Stack, found plan.Plan) 
 func (p Publisher) DropDrift(ctx context.Context, stack *v1.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	name := ownedName(stack, driftSuffix)
+	name := owned.Name(stack.Name, driftSuffix)
 	before, err := p.ownedMeta(ctx, stack, name)
 	if err != nil || before == nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/owned"
 	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -20,7 +21,7 @@ import (
 // The inventory is for people to read. Nothing depends on it, so an ended run never waits
 // for it or fails because of it.
 
-func inventoryName(stack *v1.Stack) string { return ownedName(stack, "-inventory") }
+func inventoryName(stack *v1.Stack) string { return owned.Name(stack.Name, "-inventory") }
 
 // Inventory writes the inventory of a run, and returns its status. What cannot be written is
 // kept, to be retried at that time.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/owned"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan/details"
 )
@@ -49,7 +50,7 @@ func (p Publisher) Plan(ctx context.Context, stack *v1.Stack, of plan.Plan) (nam
 
 // firstPart returns the name of the first ConfigMap of a plan.
 func firstPart(stack *v1.Stack, digest string) string {
-	return ownedName(stack, "-plan-"+strings.TrimPrefix(digest, "sha256:")[:10]+"-1")
+	return owned.Name(stack.Name, "-plan-"+strings.TrimPrefix(digest, "sha256:")[:10]+"-1")
 }
 
 // ReadPlan reads the plan that the status refers to.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package publish writes what a run leaves for others to read beside the status of its Stack:
-// the outputs in a Secret; the inventory, the log, the steps of a preview and plans in ConfigMaps.
+// the outputs in a Secret; the inventory, the log, the steps of a preview, plans, and what the runs of the
+// history have changed in ConfigMaps.
 // It returns what the status says of them, and writes no status itself.
 package publish
 

@@ -52,7 +52,9 @@ type plannedStep struct {
 	options []plannedChange
 }
 
-func (p *plannedSteps) size(step plannedStep) int { return p.sizeOf(step.changes) + p.sizeOf(step.updates) }
+func (p *plannedSteps) size(step plannedStep) int {
+	return p.sizeOf(step.changes) + p.sizeOf(step.updates)
+}
 
 // allChanges are the changes with those of what is imported, of which the program has other values.
 func (s plannedStep) allChanges() []plannedChange {

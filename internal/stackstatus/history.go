@@ -4,9 +4,11 @@
 package stackstatus
 
 import (
+	"maps"
 	"time"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -17,14 +19,38 @@ func addHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result, reaso
 	if p := stack.Status.Plan; p != nil && p.Digest == record.Approved && p.ApprovedBy != "" {
 		metadata["approvedBy"] = p.ApprovedBy
 	}
-	stack.Status.History.Upsert(historyDigest(record), result.EndedAt, took, reason, metadata)
+	upsertHistory(stack, record, result.EndedAt, took, reason, hasChanged(record, result), metadata)
+}
+
+// upsertHistory adds the run to the entry that it shares with others, or to a new one.
+func upsertHistory(stack *v1.Stack, record *v1.RunStatus, at time.Time, took time.Duration, reason string, changed bool, metadata map[string]string) {
+	digest := historyDigest(record)
+	var before map[string]string
+	for _, entry := range stack.Status.History {
+		if entry.Digest == digest && entry.LastReconciledStatus == reason {
+			before = entry.Metadata
+		}
+	}
+	maps.Copy(metadata, history.Of(record.ID, changed, before))
+	stack.Status.History.Upsert(digest, at, took, reason, metadata)
+}
+
+// hasChanged reports whether a run has changed resources, outputs or options, or may have.
+func hasChanged(record *v1.RunStatus, result *run.Result) bool {
+	return run.KindOfRecord(record).ChangesResources && (result.Done != nil || isChanged(result.Changes))
 }
 
 // addInterruptedHistory adds a run whose end nobody saw to the history. Its duration is unknown, but
 // no longer than until it was given up.
 func addInterruptedHistory(stack *v1.Stack, record *v1.RunStatus, now time.Time) {
 	took := max(0, now.Sub(record.StartedAt.Time)).Round(time.Millisecond) // clocks differ
-	stack.Status.History.Upsert(historyDigest(record), now, took, v1.RunInterruptedReason, historyMetadata(record, &run.Result{}))
+	upsertHistory(stack, record, now, took, v1.RunInterruptedReason, false, historyMetadata(record, &run.Result{}))
+}
+
+// IsInHistory reports whether the run gets into the history: a correction of drift that has failed does
+// not, as it leaves the last run as it is.
+func IsInHistory(record *v1.RunStatus, result *run.Result) bool {
+	return run.KindOfRecord(record).Reconciles && (!isCorrection(record) || result.Outcome == run.Succeeded)
 }
 
 // historyDigest is empty for a run that runs no inputs: it must not share an entry with one

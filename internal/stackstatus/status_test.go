@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -269,6 +270,27 @@ func TestInterruptedRunsAndRecoveriesAreInTheHistory(t *testing.T) {
 		`recover StackLocked 14s of ""`,
 		`update RunInterrupted 1m0s of "sha256:inputs"`,
 	}))
+}
+
+func TestTheHistoryNamesTheRunsThatHaveChangedSomething(t *testing.T) {
+	g := NewWithT(t)
+	stack := stackWithRun(v1.OperationUpdate)
+	ends := func(id string, operation v1.Operation, ended *run.Result) map[string]string {
+		RecordRun(stack, v1.RunStatus{ID: id, Operation: operation, Digest: "sha256:inputs", StartedAt: metav1.Time{Time: started}})
+		AbsorbResult(stack, ended)
+		return stack.Status.History[0].Metadata
+	}
+	quiet, outputs := result(run.Succeeded, ""), result(run.Succeeded, "")
+	quiet.Changes, outputs.Changes, outputs.Done = run.Changes{Same: 3}, run.Changes{Same: 3}, &plan.Plan{MoreOutputs: 1}
+	g.Expect(ends("one", v1.OperationUpdate, result(run.Succeeded, ""))).To(And(HaveKeyWithValue("run", "one"), HaveKeyWithValue("changedIn", "one")))
+	g.Expect(ends("two", v1.OperationUpdate, quiet)).To(And(HaveKeyWithValue("run", "two"), HaveKeyWithValue("changedIn", "one")), "they share the entry")
+	g.Expect(ends("three", v1.OperationUpdate, outputs)).To(And(HaveKeyWithValue("run", "three"), HaveKeyWithValue("changedIn", "three,one")))
+	g.Expect(stack.Status.History).To(HaveLen(1))
+	g.Expect(ends("four", v1.OperationPreview, result(run.Succeeded, ""))).To(And(HaveKeyWithValue("run", "four"), HaveKeyWithValue("changedIn", "three,one")))
+	g.Expect(ends("five", v1.OperationUpdate, result(run.Failed, "boom"))).To(And(HaveKeyWithValue("run", "five"), HaveKeyWithValue("changedIn", "five")))
+	RecordRun(stack, v1.RunStatus{ID: "six", Operation: v1.OperationUpdate, Digest: "sha256:inputs"})
+	MarkInterrupted(stack, "gone", started.Add(time.Minute))
+	g.Expect(stack.Status.History[0].Metadata).To(And(HaveKeyWithValue("run", "six"), Not(HaveKey("changedIn"))))
 }
 
 func TestTheOriginOfARevisionIsKnownAfterARecovery(t *testing.T) {

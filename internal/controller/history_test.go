@@ -1,0 +1,96 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/history"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+)
+
+// endDoing ends the run in flight, which has done something.
+func (w *world) endDoing(outcome run.Outcome, done *plan.Plan) (id string) {
+	w.t.Helper()
+	id = w.stack().Status.Run.ID
+	w.runner.end(id, outcome, "")
+	w.runner.results[id].Done = done
+	return id
+}
+
+// withoutStatus is an API server that cannot be reached any more when the status is written.
+type withoutStatus struct{ client.Client }
+
+func (c withoutStatus) Status() client.SubResourceWriter { return noStatus{c.Client.Status()} }
+
+type noStatus struct{ client.SubResourceWriter }
+
+func (noStatus) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+	return errors.New("connection refused")
+}
+
+func TestWhatARunHasChangedIsKeptWithTheHistory(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	kept := &corev1.ConfigMap{}
+	read := func() error {
+		*kept = corev1.ConfigMap{}
+		return w.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "app-history"}, kept)
+	}
+	w.mustReconcile()
+	first := w.endDoing(run.Failed, planOf(plan.OpCreate, "a"))
+	working := w.Client
+	w.Client = withoutStatus{working}
+	_, err := w.reconcile()
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(read()).To(Succeed())
+	g.Expect(w.stack().Status.History).To(BeEmpty(), "the status is written later")
+	w.Client = working
+	w.mustReconcile()
+	g.Expect(read()).To(Succeed())
+	g.Expect(metav1.IsControlledBy(kept, w.stack())).To(BeTrue())
+	g.Expect(kept.BinaryData).To(And(HaveLen(1), HaveKey(history.Key(first))))
+	g.Expect(w.stack().Status.History).To(HaveLen(1))
+	g.Expect(history.ChangedIn(w.stack().Status.History[0].Metadata)).To(Equal([]string{first}))
+
+	version := kept.ResourceVersion
+	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
+	w.mustReconcile()
+	w.endDoing(run.Succeeded, nil)
+	w.mustReconcile()
+	g.Expect(w.stack().Status.History).To(HaveLen(2))
+	g.Expect(read()).To(Succeed())
+	g.Expect(kept.ResourceVersion).To(Equal(version), "nothing was changed")
+
+	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"y"} })
+	w.mustReconcile()
+	third := w.endDoing(run.Succeeded, planOf(plan.OpUpdate, "a"))
+	w.mustReconcile()
+	g.Expect(read()).To(Succeed())
+	g.Expect(kept.BinaryData).To(And(HaveLen(2), HaveKey(history.Key(first)), HaveKey(history.Key(third))))
+}
+
+func TestAHistoryThatCannotBeKeptFailsNoRun(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.Client = withoutConfigMaps{w.Client}
+	w.mustReconcile()
+	id := w.endDoing(run.Succeeded, planOf(plan.OpCreate, "a"))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.LastAppliedDigest).NotTo(BeEmpty())
+	g.Expect(history.ChangedIn(w.stack().Status.History[0].Metadata)).To(Equal([]string{id}))
+	err := w.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "app-history"}, &corev1.ConfigMap{})
+	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+}

@@ -1,0 +1,86 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/owned"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+)
+
+const (
+	// maxData bounds the data of all runs in bytes. A ConfigMap may have 1 MiB, including everything
+	// around its data.
+	maxData = 900 << 10
+	// maxOne bounds the data of one run.
+	maxOne = maxData / 3
+	// maxText and maxMembers bound the unpacked data of one run: anyone who may write ConfigMaps in
+	// the namespace can write it.
+	maxText    = 8 << 20
+	maxMembers = 200_000
+)
+
+// Change is what a run has changed.
+type Change struct {
+	EndedAt time.Time `json:"endedAt"`
+	// Plan has the steps that were done.
+	Plan plan.Plan `json:"plan"`
+}
+
+func most() bounded.Size { return bounded.Size{Data: maxOne, Text: maxText, Members: maxMembers} }
+
+// ConfigMap returns the name of the ConfigMap of a Stack.
+func ConfigMap(stack string) string { return owned.Name(stack, "-history") }
+
+// Key returns the key of the data of a run in the ConfigMap.
+func Key(run string) string { return run + ".json.gz" }
+
+// Encode returns the data of a run. What does not fit is only counted.
+func Encode(change Change) ([]byte, error) {
+	var data []byte
+	_, ok, err := change.Plan.Within(plan.Bounds()).Fit(func(less plan.Plan) (bool, error) {
+		packed, size, err := bounded.Pack(Change{EndedAt: change.EndedAt, Plan: less.WithoutDigests()})
+		data = packed
+		return size.Fits(most()), err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("packing what the run has changed: %w", err)
+	}
+	if !ok {
+		return nil, errors.New("what the run has changed cannot be made small enough")
+	}
+	return data, nil
+}
+
+// Decode reads the data of a run, which must not be empty.
+func Decode(data []byte) (Change, error) {
+	var read Change
+	if err := bounded.Unpack(data, most(), &read); err != nil {
+		return Change{}, fmt.Errorf("reading what the run has changed: %w", err)
+	}
+	read.Plan = read.Plan.Bounded()
+	return read, nil
+}
+
+// Add adds the data of a run to those of the runs that the history names, newest first, and drops all
+// others. If they are together too large, the oldest become empty. It returns the data of the ConfigMap.
+func Add(before map[string][]byte, runs []string, run string, data []byte) map[string][]byte {
+	kept, size := map[string][]byte{Key(run): data}, len(data)
+	for _, one := range runs {
+		key := Key(one)
+		value, known := before[key]
+		if _, again := kept[key]; again || !known {
+			continue
+		}
+		if size += len(value); size > maxData {
+			value = []byte{}
+		}
+		kept[key] = value
+	}
+	return kept
+}

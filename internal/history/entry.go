@@ -1,0 +1,58 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+)
+
+// The metadata of an entry of status.history.
+const (
+	// runKey has the ID of the last run of the entry.
+	runKey = "run"
+	// changedInKey has the IDs of its last runs that have changed something, newest first. Most runs
+	// with the same inputs and the same result change nothing, and must not hide what the others did.
+	changedInKey = "changedIn"
+)
+
+// maxChanges bounds the runs of one entry whose changes are kept.
+const maxChanges = 5
+
+// Of returns the metadata of the entry of a run. Runs with the same inputs and the same result share
+// an entry: before has the metadata of it so far.
+func Of(run string, changed bool, before map[string]string) map[string]string {
+	metadata := map[string]string{runKey: run}
+	runs := ChangedIn(before)
+	if changed {
+		runs = slices.Insert(runs, 0, run)
+	}
+	if runs = runs[:min(len(runs), maxChanges)]; len(runs) > 0 {
+		metadata[changedInKey] = strings.Join(runs, ",")
+	}
+	return metadata
+}
+
+// Run returns the ID of the last run of an entry, "" if an earlier version has written the entry.
+func Run(metadata map[string]string) string { return metadata[runKey] }
+
+// ChangedIn returns the IDs of the last runs of an entry that have changed something, newest first.
+func ChangedIn(metadata map[string]string) []string {
+	return slices.DeleteFunc(strings.Split(metadata[changedInKey], ","), func(run string) bool { return run == "" })
+}
+
+// Runs returns the IDs of all runs of the history that may have changed something, newest first. That
+// may be a run whose end nobody has seen, if its changes were written and its result was lost then.
+func Runs(history meta.History) []string {
+	var runs []string
+	for _, entry := range history {
+		if last := Run(entry.Metadata); last != "" && !slices.Contains(ChangedIn(entry.Metadata), last) {
+			runs = append(runs, last)
+		}
+		runs = append(runs, ChangedIn(entry.Metadata)...)
+	}
+	return runs
+}

@@ -1,0 +1,86 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	. "github.com/onsi/gomega"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+)
+
+func TestAnEntryNamesTheRunsThatHaveChangedSomething(t *testing.T) {
+	g := NewWithT(t)
+	metadata := Of("a", true, nil)
+	g.Expect(metadata).To(Equal(map[string]string{"run": "a", "changedIn": "a"}))
+	metadata = Of("b", false, metadata)
+	g.Expect(metadata).To(Equal(map[string]string{"run": "b", "changedIn": "a"}), "what a did is not hidden")
+	for _, run := range []string{"c", "d", "e", "f", "g"} {
+		metadata = Of(run, true, metadata)
+	}
+	g.Expect(metadata).To(Equal(map[string]string{"run": "g", "changedIn": "g,f,e,d,c"}))
+	g.Expect(Of("a", false, map[string]string{"operation": "update"})).To(Equal(map[string]string{"run": "a"}), "an entry of an earlier version")
+	g.Expect(ChangedIn(nil)).To(BeEmpty())
+
+	g.Expect(Runs(meta.History{
+		{Metadata: map[string]string{"run": "d", "changedIn": "c,b"}},
+		{Metadata: map[string]string{"operation": "update"}},
+		{Metadata: map[string]string{"run": "a", "changedIn": "a"}},
+	})).To(Equal([]string{"d", "c", "b", "a"}))
+}
+
+// large is a plan of many random values.
+func large(steps int) plan.Plan {
+	var p plan.Plan
+	for n := range steps {
+		p.Steps = append(p.Steps, plan.Step{Op: plan.OpUpdate, URN: fmt.Sprintf("urn:pulumi:dev::app::lab:index:Thing::a%d", n), Properties: []plan.Property{
+			{Path: "name", Kind: plan.KindUpdate, Change: plan.Change{New: json.RawMessage(`"` + rand.Text() + `"`), Digest: "sha256:1"}},
+		}})
+	}
+	return p
+}
+
+func TestAChangeIsKeptAndBounded(t *testing.T) {
+	g := NewWithT(t)
+	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	data, err := Encode(Change{EndedAt: at, Plan: large(3)})
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := Decode(data)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.EndedAt).To(Equal(at))
+	g.Expect(read.Plan.Steps).To(HaveLen(3))
+	g.Expect(read.Plan.Steps[0].Properties[0].Digest).To(BeEmpty())
+
+	data, err = Encode(Change{EndedAt: at, Plan: large(10_500)})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(data)).To(BeNumerically("<=", maxOne))
+	read, err = Decode(data)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Plan.Counts()).To(Equal(plan.Counts{Update: 10_500}), "what does not fit is counted")
+	g.Expect(read.Plan.Steps).NotTo(BeEmpty())
+
+	_, err = Decode([]byte("no gzip"))
+	g.Expect(err).To(MatchError(HavePrefix("reading what the run has changed: ")))
+	forged, _, err := bounded.Pack(map[string]any{"plan": map[string]any{"steps": make([]plan.Step, 150_000)}})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = Decode(forged)
+	g.Expect(err).To(MatchError(ContainSubstring("more than")))
+}
+
+func TestTheOldestChangesMakeRoom(t *testing.T) {
+	g := NewWithT(t)
+	third := make([]byte, maxOne)
+	before := map[string][]byte{Key("a"): third, Key("b"): third, Key("c"): third, Key("gone"): third, "else": third}
+	kept := Add(before, []string{"c", "b", "none", "a"}, "d", third)
+	g.Expect(kept).To(Equal(map[string][]byte{Key("d"): third, Key("c"): third, Key("b"): third, Key("a"): {}}))
+	g.Expect(Add(kept, []string{"d", "c", "b", "a"}, "d", third)).To(Equal(kept), "the same run again")
+	g.Expect(Add(kept, nil, "e", []byte("x"))).To(Equal(map[string][]byte{Key("e"): []byte("x")}))
+}
