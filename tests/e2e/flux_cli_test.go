@@ -124,6 +124,9 @@ func (f *fluxCLI) showsWhatHappened() {
 	f.Expect(f.does("tree", "stack", "app")).To(And(
 		HavePrefix("Stack/"+f.namespace+"/app\n"), ContainSubstring("── lab:index:Thing b "), ContainSubstring("── lab:index:Thing c ")))
 	f.Expect(f.does("history", "stack", "app")).To(And(ContainSubstring("ReconciliationSucceeded"), ContainSubstring("UpdateFailed")))
+	f.Expect(f.does("history", "stack", "app", "--diff")).To(MatchRegexp(`(?s)^UpdateFailed: update of .* ! lab:index:Thing c \(update failed\)\n.*` +
+		`\nReconciliationSucceeded: .* ~ lab:index:Thing c \(updated\)\n +~ value: "two" => "three"\n.*` +
+		`\nReconciliationSucceeded: .* ~ lab:index:Thing b \(updated\)\n.*: 2 created\n \+ lab:index:Thing b \(created\)\n`))
 	f.Expect(f.does("debug", "stack", "app")).To(ContainSubstring("\ninputs"))
 	f.Expect(f.does("trace", "stack", "app")).To(And(HavePrefix("Object:          Stack/app\n"), ContainSubstring("GitRepository:"), ContainSubstring("Branch:")))
 	f.Expect(f.does("export", "stack", "app")).To(And(HavePrefix("---\napiVersion: pulumi.com/v1\nkind: Stack\n"), Not(ContainSubstring("status:"))))

@@ -1,0 +1,201 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/history"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+)
+
+// historyEntry is an entry of the history with what its runs have changed.
+type historyEntry struct {
+	meta.Snapshot
+	// Changes of the last runs that have changed something, newest first.
+	Changes []runChange `json:"changes"`
+}
+
+// runChange is what a run has changed, or why that is not known.
+type runChange struct {
+	Run     string     `json:"run"`
+	EndedAt *time.Time `json:"endedAt,omitempty"`
+	Plan    *plan.Plan `json:"plan,omitempty"`
+	Message string     `json:"message,omitempty"`
+}
+
+// historyDiff shows what the runs of the history have changed.
+func (s *session) historyDiff(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
+	isKnown := func(one meta.Snapshot) bool { return history.Run(one.Metadata) != "" }
+	if !slices.ContainsFunc(stack.Status.History, isKnown) && output == "" {
+		s.historyTable(stack)
+		s.Warningf("there are no details: the controller of these runs was of an earlier version")
+		return nil
+	}
+	data, err := readHistory(ctx, api, stack)
+	if err != nil {
+		return err
+	}
+	var entries []historyEntry
+	for _, one := range stack.Status.History {
+		entries = append(entries, historyEntry{Snapshot: one, Changes: changesOf(one.Metadata, data)})
+	}
+	switch output {
+	case "":
+		err = s.showHistory(entries)
+	case markdownOutput:
+		_, err = fmt.Fprint(s.Out, historyMarkdown(entries, maxMarkdown))
+	default:
+		err = printValue(s.Out, output, entries)
+	}
+	return err
+}
+
+// readHistory reads the ConfigMap with what the runs have changed, which has a key for each.
+func readHistory(ctx context.Context, api client.Reader, stack *v1.Stack) (map[string][]byte, error) {
+	key := client.ObjectKey{Namespace: stack.Namespace, Name: history.ConfigMap(stack.Name)}
+	kept := &corev1.ConfigMap{}
+	err := api.Get(ctx, key, kept)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil // no run has changed anything since there are details
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s: %w", key, err)
+	case !metav1.IsControlledBy(kept, stack):
+		return nil, fmt.Errorf("the ConfigMap %s does not belong to Stack %s, so the controller cannot write there what runs change: delete or rename it", key, stack.Name)
+	}
+	return kept.BinaryData, nil
+}
+
+// changesOf returns what the runs of an entry have changed.
+func changesOf(metadata map[string]string, data map[string][]byte) []runChange {
+	runs := history.ChangedIn(metadata)
+	if last := history.Run(metadata); len(data[history.Key(last)]) > 0 && !slices.Contains(runs, last) {
+		runs = slices.Insert(runs, 0, last) // its result was lost
+	}
+	changes := []runChange{}
+	for _, run := range runs {
+		changes = append(changes, changeOf(run, data))
+	}
+	return changes
+}
+
+func changeOf(run string, data map[string][]byte) runChange {
+	kept, known := data[history.Key(run)]
+	switch {
+	case !known:
+		return runChange{Run: run, Message: "there are no details: they could not be written, for which the log of the controller has the reason, or the pod of the run was of an earlier version"}
+	case len(kept) == 0:
+		return runChange{Run: run, Message: "the details were dropped to make room for those of later runs"}
+	}
+	read, err := history.Decode(kept)
+	if err != nil {
+		return runChange{Run: run, Message: err.Error()}
+	}
+	return runChange{Run: run, EndedAt: &read.EndedAt, Plan: &read.Plan}
+}
+
+func (s *session) showHistory(entries []historyEntry) error {
+	var text strings.Builder
+	for n, one := range entries {
+		if n > 0 {
+			text.WriteString("\n")
+		}
+		_, _ = fmt.Fprintf(&text, "%s, %s ago\n", table.Visible(one.title()), s.ago(one.LastReconciled.Time))
+		if why := one.unchanged(); why != "" {
+			text.WriteString(why + "\n")
+		}
+		for _, change := range one.Changes {
+			when := ""
+			if change.EndedAt != nil {
+				when = ", " + s.ago(*change.EndedAt) + " ago"
+			}
+			_, _ = fmt.Fprintf(&text, "run %s%s: %s\n", table.Visible(change.Run), when, table.Visible(change.text()))
+			if change.Plan != nil {
+				text.WriteString(plan.DoneTerminal(*change.Plan, s.width(), s.planColour))
+			}
+		}
+	}
+	_, err := fmt.Fprint(s.Out, text.String())
+	return err
+}
+
+// historyMarkdown is the history in at most so many bytes.
+func historyMarkdown(entries []historyEntry, most int) string {
+	const room = 100 // for what is left out
+	var text strings.Builder
+	code := func(of string) string { return "`" + strings.ReplaceAll(table.Visible(of), "`", "'") + "`" }
+	for n, one := range entries {
+		part := fmt.Sprintf("### %s\n\n", code(one.title()))
+		if why := one.unchanged(); why != "" {
+			part += why + "\n\n"
+		}
+		for _, change := range one.Changes {
+			if change.Plan == nil {
+				part += fmt.Sprintf("Run %s: %s\n\n", code(change.Run), table.Visible(change.text()))
+				continue
+			}
+			part += fmt.Sprintf("Run %s\n\n", code(change.Run))
+			part += plan.DoneMarkdown(*change.Plan, most-room-text.Len()-len(part)) + "\n"
+		}
+		if text.Len()+len(part)+room > most {
+			_, _ = fmt.Fprintf(&text, "... %d more\n", len(entries)-n)
+			break
+		}
+		text.WriteString(part)
+	}
+	return text.String()
+}
+
+// title describes an entry in a line.
+func (e historyEntry) title() string {
+	title := e.LastReconciledStatus + ": " + e.Metadata["operation"]
+	if revision := e.Metadata["revision"]; revision != "" {
+		title += " of " + table.Shorten(revision)
+	}
+	if e.TotalReconciliations > 1 {
+		title += fmt.Sprintf(", %d runs", e.TotalReconciliations)
+	}
+	if by := e.Metadata["approvedBy"]; by != "" {
+		title += ", approved by " + by
+	}
+	return title
+}
+
+// unchanged says why an entry has no changes, "" if it has.
+func (e historyEntry) unchanged() string {
+	switch {
+	case len(e.Changes) > 0:
+		return ""
+	case history.Run(e.Metadata) == "":
+		return "there are no details: the controller was of an earlier version"
+	case e.LastReconciledStatus == v1.RunInterruptedReason:
+		return "there are no details: the run has no result"
+	}
+	return "no resources were changed"
+}
+
+// text counts what the run has changed, or says why that is not known.
+func (c runChange) text() string {
+	if c.Plan == nil {
+		return c.Message
+	}
+	text := plan.DoneText(*c.Plan)
+	if c.Plan.More.Total()+c.Plan.MoreOutputs > 0 {
+		text += " (too much to keep all details)"
+	}
+	return text
+}
