@@ -225,14 +225,14 @@ func TestInstallReplacesNothing(t *testing.T) {
 	patch("kubectl-patch", deployment, types.JSONPatchType, `[{"op": "replace", "path": "/spec/template/spec/volumes/0",
 		"value": {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}}]`)
 	g.Expect(w.api.Delete(t.Context(), stacks)).To(Succeed())
-	g.Eventually(w.crds, time.Minute).WithContext(t.Context()).Should(ConsistOf("programs.pulumi.com"))
+	g.Eventually(w.crds, time.Minute).WithContext(t.Context()).Should(ConsistOf("policysets.pulumi.com", "programs.pulumi.com"))
 	w.golden("install_refused_by_the_server", "install --tag v1.2.4", "install --tag v1.2.4 --force")
 	g.Expect(get(deployment).GetAnnotations()).To(HaveKey("example.com/kept"), "--force leaves what it does not set")
-	g.Expect(w.crds(t.Context())).To(ConsistOf("programs.pulumi.com"))
+	g.Expect(w.crds(t.Context())).To(ConsistOf("policysets.pulumi.com", "programs.pulumi.com"))
 
 	g.Expect(w.api.Delete(t.Context(), deployment)).To(Succeed())
 	g.Expect(w.run("install --crds=false").exit).To(Equal(0))
-	g.Expect(w.crds(t.Context())).To(ConsistOf("programs.pulumi.com"))
+	g.Expect(w.crds(t.Context())).To(ConsistOf("policysets.pulumi.com", "programs.pulumi.com"))
 	g.Expect(w.run("install").exit).To(Equal(0))
 	patch("helm", get(stacks), types.JSONPatchType, `[{"op": "remove", "path": "/metadata/labels"},
 		{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema", "value": {"type": "object"}}]`)
