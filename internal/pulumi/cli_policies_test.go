@@ -204,7 +204,7 @@ new PolicyPack("tags", {
 	r.Env["NODE_OPTIONS"] = "--require=./not-there.js" // would keep any program in Node.js from starting
 	result := l.guardedBy(t.Context(), r, source, pack)
 	l.Expect(result.Outcome).To(Equal(run.PolicyViolation), result.Message)
-	l.Expect(result.Message).To(Equal("policy required-tags of pack tags in PolicySet base: lab:index:Thing (a): the tag owner is missing"))
+	l.Expect(result.Message).To(Equal("policy required-tags of pack tags in PolicySet base: lab:index:Thing (a): Things have tags.\nthe tag owner is missing"))
 	l.Expect(os.ReadFile(installed)).To(BeEquivalentTo("install in tags:\n"))
 
 	ok := l.update(l.thing("tags: {owner: a}"))
