@@ -212,3 +212,25 @@ new PolicyPack("tags", {
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(result.Violations).To(BeZero())
 }
+
+func TestAPlanHasTheVerdictsOfPolicies(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider().withStack()
+	propose := func() run.Run {
+		r := l.update(l.thing("value: unwise"))
+		r.Operation, r.PlanKey, r.PlanInputs = run.Propose, "key", "inputs"
+		return r
+	}
+	plain := l.do(t.Context(), propose())
+	l.Expect(plain.Outcome).To(Equal(run.Succeeded), plain.Message)
+	guarded := l.guarded(t.Context(), propose(), nil, labPack("base", "values", ""))
+	l.Expect(guarded.Outcome).To(Equal(run.Succeeded), guarded.Message)
+	l.Expect(guarded.Plan.Policies).To(HaveLen(1))
+	l.Expect(guarded.Plan.Digest()).NotTo(Equal(plain.Plan.Digest()), "another verdict is another plan")
+
+	update := propose()
+	update.Operation, update.Approved = run.Update, guarded.Plan.Digest()
+	result := l.guarded(t.Context(), update, nil, labPack("base", "values", ""))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.things()).To(Equal(1))
+}

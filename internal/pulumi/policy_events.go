@@ -16,6 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/analyzer"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -171,6 +172,15 @@ func (s *session) violations() run.Violations {
 		names[n] = s.events.nameOfPack(n)
 	}
 	return s.events.policies.violations(s.packs, names, s.mask)
+}
+
+// verdicts are the violations as a plan has them: whoever approves it approves these too.
+func verdicts(all run.Violations) []plan.Policy {
+	var made []plan.Policy
+	for _, v := range all.Listed {
+		made = append(made, plan.Policy{Pack: v.Set + "/" + v.Pack, Name: v.Policy, Level: string(v.Level), URN: v.Resource, Message: v.Message})
+	}
+	return made
 }
 
 // violationsMessage says which mandatory policies are violated: the first, and how many more.
