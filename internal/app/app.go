@@ -155,8 +155,8 @@ func (b base) packSources() observe.SourceResolver {
 	return source.Resolver{Client: b.manager.GetAPIReader()}
 }
 
-// addReconcilers registers both reconcilers with the manager. That of Programs has the
-// metrics and the events of that of Stacks.
+// addReconcilers registers the reconcilers with the manager. Those of Programs and of
+// PolicySets have the metrics and the events of that of Stacks.
 func (b base) addReconcilers(ctx context.Context, stacks *controller.StackReconciler) error {
 	configs, err := runtimectrl.GetWatchConfigsPredicate(b.Watch)
 	if err != nil {
@@ -175,7 +175,20 @@ func (b base) addReconcilers(ctx context.Context, stacks *controller.StackReconc
 	programs := &controller.ProgramReconciler{
 		Client: b.manager.GetClient(), Metrics: stacks.Metrics, Events: stacks.Events, Check: check.Check, Now: time.Now,
 	}
-	return programs.SetupWithManager(b.manager, controller.ProgramReconcilerOptions{RateLimiter: b.RateLimiter, Selector: *selector})
+	if err := programs.SetupWithManager(b.manager, controller.ProgramReconcilerOptions{RateLimiter: b.RateLimiter, Selector: *selector}); err != nil {
+		return err
+	}
+	if !b.Watch.AllNamespaces {
+		return nil // controllers of different namespaces would write different statuses of a PolicySet
+	}
+	policySets := &controller.PolicySetReconciler{
+		Client: b.manager.GetClient(), APIReader: b.manager.GetAPIReader(), Metrics: stacks.Metrics, Events: stacks.Events,
+		Sources: source.Resolver{Client: b.manager.GetClient()}, Now: time.Now,
+	}
+	return policySets.SetupWithManager(b.manager, controller.PolicySetReconcilerOptions{
+		RateLimiter: b.RateLimiter, Selector: *selector, Configs: configs, IgnoreConfigs: b.DisableConfigWatchers,
+		PartialCache: b.Watch.LabelSelector != "",
+	})
 }
 
 // controllerRefs is what Stacks may read of the controller: by default nothing.

@@ -193,6 +193,9 @@ func startController(plane *controlplane.ControlPlane, of string, changes ...fun
 	if err == nil {
 		err = reconciler.SetupWithManager(ctx, mgr, StackReconcilerOptions{Waker: runner.waker})
 	}
+	if err == nil {
+		err = reportOnPolicySets(mgr, reconciler, of)
+	}
 	if err != nil {
 		cancel()
 		return nil, nil, err

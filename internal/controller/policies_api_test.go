@@ -45,6 +45,7 @@ func TestPoliciesOnAnAPIServer(t *testing.T) {
 		"a pack that cannot be used stops updates, and nothing else":       testUnusablePack,
 		"packs that are not enforced are in checks only":                   testWarn,
 		"labels of Stacks and namespaces decide which Stacks are selected": testRelabelled,
+		"a PolicySet says which Stacks violate it, also those of shards":   testReport,
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := &policyTenant{orderedTenant: cluster.tenant(t), sources: sources}

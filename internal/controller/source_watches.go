@@ -22,21 +22,22 @@ import (
 	flux "github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// sourceWatches starts the watch of a kind of Flux source when the first Stack refers to
+// sourceWatches starts the watch of a kind of Flux source when the first object refers to
 // it. A kind that the cluster does not serve cannot be watched: watching all kinds from
 // the start would keep the controller from starting on a cluster that lacks one, such as
 // ExternalArtifact before Flux 2.7.
 type sourceWatches struct {
 	controller controller.Controller
 	manager    ctrl.Manager
-	reconciler *StackReconciler
+	// users maps a source of a kind to what is reconciled when it changes.
+	users func(kind string) handler.MapFunc
 
 	mu      sync.Mutex
 	watched map[string]bool
 }
 
-func newSourceWatches(c controller.Controller, mgr ctrl.Manager, r *StackReconciler) *sourceWatches {
-	return &sourceWatches{controller: c, manager: mgr, reconciler: r, watched: map[string]bool{}}
+func newSourceWatches(c controller.Controller, mgr ctrl.Manager, users func(kind string) handler.MapFunc) *sourceWatches {
+	return &sourceWatches{controller: c, manager: mgr, users: users, watched: map[string]bool{}}
 }
 
 // ensure watches the kind. It leaves a kind that is not served, or is no source of
@@ -65,8 +66,7 @@ func (w *sourceWatches) ensure(kind string) error {
 	if !ok {
 		return nil
 	}
-	key := func(o client.Object) string { return sourceKey(kind, o.GetNamespace(), o.GetName()) }
-	mapped := handler.EnqueueRequestsFromMapFunc(eachOf(w.reconciler.stacksThatUse(sourceIndex, key), w.reconciler.stacksWithPackIn(kind)))
+	mapped := handler.EnqueueRequestsFromMapFunc(w.users(kind))
 	if err := w.controller.Watch(source.Kind(w.manager.GetCache(), watched, mapped, sourceChangedPredicate())); err != nil {
 		return fmt.Errorf("failed to watch %s: %w", gvk.GroupKind(), err)
 	}

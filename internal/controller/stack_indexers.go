@@ -105,3 +105,10 @@ func (r *StackReconciler) stacksThatUse(index string, key func(client.Object) st
 		return requests
 	}
 }
+
+// stacksFrom maps a source of the kind to the Stacks whose program, or a pack that guards them, is
+// in it.
+func (r *StackReconciler) stacksFrom(kind string) handler.MapFunc {
+	key := func(o client.Object) string { return sourceKey(kind, o.GetNamespace(), o.GetName()) }
+	return eachOf(r.stacksThatUse(sourceIndex, key), r.stacksWithPackIn(kind))
+}

@@ -66,6 +66,6 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	if err != nil {
 		return fmt.Errorf("failed to build the Stack controller: %w", err)
 	}
-	r.watches, r.policies = newSourceWatches(built, mgr, r), newPolicyWatches(built, mgr, r)
+	r.watches, r.policies = newSourceWatches(built, mgr, r.stacksFrom), newPolicyWatches(built, mgr, r)
 	return nil
 }

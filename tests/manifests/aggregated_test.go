@@ -17,7 +17,10 @@ func testAggregated(t *testing.T, all installations) {
 	g := NewWithT(t)
 	ours := []string{"stacks", "programs"}
 	want := map[string][]rbacv1.PolicyRule{
-		"pulumi-view": {{APIGroups: []string{"pulumi.com"}, Resources: ours, Verbs: []string{"get", "list", "watch"}}},
+		"pulumi-view": {
+			{APIGroups: []string{"pulumi.com"}, Resources: ours, Verbs: []string{"get", "list", "watch"}},
+			{APIGroups: []string{"pulumi.com"}, Resources: []string{"policysets"}, Verbs: []string{"get", "list", "watch"}},
+		},
 		"pulumi-edit": {{APIGroups: []string{"pulumi.com"}, Resources: ours,
 			Verbs: []string{"create", "delete", "deletecollection", "patch", "update"}}},
 	}
