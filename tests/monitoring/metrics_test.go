@@ -100,7 +100,8 @@ type stateMetrics struct {
 			Metrics          []struct {
 				Name string
 				Each struct {
-					Info struct{ LabelsFromPath map[string][]string }
+					Info  struct{ LabelsFromPath map[string][]string }
+					Gauge struct{ Path []string }
 				}
 				LabelsFromPath map[string][]string
 			}

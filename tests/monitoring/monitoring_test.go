@@ -104,6 +104,9 @@ func TestKubeStateMetricsReadsFieldsThatThereAre(t *testing.T) {
 		kinds = append(kinds, kind)
 		schema := schemaOf(t, kind, resource.GroupVersionKind.Group, resource.GroupVersionKind.Version)
 		for _, metric := range resource.Metrics {
+			if path := metric.Each.Gauge.Path; path != nil {
+				g.Expect(hasField(schema, path)).To(Succeed(), "%s of %s", metric.Name, kind)
+			}
 			for _, paths := range []map[string][]string{metric.Each.Info.LabelsFromPath, metric.LabelsFromPath} {
 				for label, path := range paths {
 					g.Expect(hasField(schema, path)).To(Succeed(), "label %s of %s", label, kind)
@@ -111,7 +114,7 @@ func TestKubeStateMetricsReadsFieldsThatThereAre(t *testing.T) {
 			}
 		}
 	}
-	g.Expect(kinds).To(Equal([]string{"Stack", "Program"}))
+	g.Expect(kinds).To(Equal([]string{"Stack", "Program", "PolicySet"}))
 
 	stack := schemaOf(t, "Stack", "pulumi.com", "v1")
 	g.Expect(hasField(stack, []string{"spec", "source"})).NotTo(Succeed())
