@@ -21,6 +21,8 @@ type Kind struct {
 	schema.GroupVersionKind
 	// Singular and Plural names, in commands and in sentences.
 	Singular, Plural string
+	// OfCluster says that the objects are in no namespace.
+	OfCluster bool
 	newList          func() client.ObjectList
 	items            func(client.ObjectList) []client.Object
 }
@@ -49,6 +51,21 @@ func Program() Kind {
 			var objects []client.Object
 			for i := range list.(*v1.ProgramList).Items {
 				objects = append(objects, &list.(*v1.ProgramList).Items[i])
+			}
+			return objects
+		},
+	}
+}
+
+// PolicySet is the kind v1.PolicySet.
+func PolicySet() Kind {
+	return Kind{
+		GroupVersionKind: v1.GroupVersion.WithKind(v1.PolicySetKind), Singular: "policyset", Plural: "policysets", OfCluster: true,
+		newList: func() client.ObjectList { return &v1.PolicySetList{} },
+		items: func(list client.ObjectList) []client.Object {
+			var objects []client.Object
+			for i := range list.(*v1.PolicySetList).Items {
+				objects = append(objects, &list.(*v1.PolicySetList).Items[i])
 			}
 			return objects
 		},

@@ -34,14 +34,16 @@ type getFlags struct {
 // printsObjects reports whether the objects are printed, and not a table of them.
 func (f *getFlags) printsObjects() bool { return f.output != "" && f.output != wideOutput }
 
-// columns of the table.
-func (f *getFlags) columns() rows.Options {
-	return rows.Options{Namespace: f.allNamespaces, Source: f.showSource, Wide: f.output == wideOutput}
+// columnsOf returns the columns of the table of a kind.
+func (f *getFlags) columnsOf(kind cluster.Kind) rows.Options {
+	return rows.Options{Namespace: f.allNamespaces && !kind.OfCluster, Source: f.showSource, Wide: f.output == wideOutput}
 }
 
 func newGet(s *session) *cobra.Command {
 	flags := &getFlags{}
 	stacks, programs := newGetKind(s, flags, cluster.Stack()), newGetKind(s, flags, cluster.Program())
+	policySets := newGetKind(s, flags, cluster.PolicySet())
+	policySets.Long = "Get PolicySets and their status: how many Stacks they select, and how many of those violate mandatory policies or have no\nresult for the current packs. -o yaml names those that violate them."
 	stacks.Example = `  # List the Stacks of a namespace
   flux pulumi get stacks -n apps
 
@@ -52,14 +54,14 @@ func newGet(s *session) *cobra.Command {
 		Use: "all", Short: "Get all Stacks and Programs", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.getAll(cmd, flags) },
 	}
-	get := newGroup("get", "Get Stacks and Programs and their status", stacks, programs, all)
+	get := newGroup("get", "Get Stacks, Programs and PolicySets and their status", stacks, programs, policySets, all)
 	set := get.PersistentFlags()
 	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "list the objects in all namespaces")
 	set.BoolVar(&flags.noHeader, "no-header", false, "omit the header of the table")
 	set.BoolVarP(&flags.watch, "watch", "w", false, "print changes until interrupted")
 	set.StringVar(&flags.statusSelector, "status-selector", "", "only list objects with this condition, such as ready=false or ready!=true")
 	set.StringVarP(&flags.labelSelector, "label-selector", "l", "", "only list objects with these labels")
-	addOutputFlag(get, set, &flags.output, "print the objects as json or yaml instead of a table, or wide for a table that also shows drift", wideOutput)
+	addOutputFlag(get, set, &flags.output, "print the objects as json or yaml instead of a table, or wide for a table that also shows drift and compliance", wideOutput)
 	return get
 }
 
@@ -108,7 +110,7 @@ func (s *session) get(cmd *cobra.Command, flags *getFlags, kind cluster.Kind, ar
 	if len(objects) == 0 {
 		return s.noObjects(kind, args, flags.allNamespaces)
 	}
-	s.printTable(flags, selector, objects, flags.columns())
+	s.printTable(flags, selector, objects, flags.columnsOf(kind))
 	return nil
 }
 
@@ -138,7 +140,7 @@ func (s *session) getAll(cmd *cobra.Command, flags *getFlags) error {
 		if objects = selector.filter(objects); len(objects) == 0 {
 			continue
 		}
-		columns := flags.columns()
+		columns := flags.columnsOf(kind)
 		columns.Kind = true
 		s.printTable(flags, selector, objects, columns)
 		_, _ = fmt.Fprintln(s.Out)
@@ -156,7 +158,8 @@ func (s *session) getWatching(ctx context.Context, api client.WithWatch, flags *
 		if event == watch.Deleted || len(selector.filter([]client.Object{object})) == 0 {
 			return nil
 		}
-		table.Print(s.Out, s.header(flags, first, object, flags.columns()), [][]string{rows.Of(object, flags.columns(), s.Now())})
+		columns := flags.columnsOf(kind)
+		table.Print(s.Out, s.header(flags, first, object, columns), [][]string{rows.Of(object, columns, s.Now())})
 		first = false
 		return nil
 	}), options...)
@@ -205,6 +208,12 @@ func (s *session) listOptions(flags *getFlags, args []string) ([]client.ListOpti
 
 // noObjects returns Flux's error for an empty list.
 func (s *session) noObjects(kind cluster.Kind, args []string, allNamespaces bool) error {
+	switch {
+	case kind.OfCluster && len(args) > 0:
+		return fmt.Errorf("%s object '%s' not found", kind.Kind, args[0])
+	case kind.OfCluster:
+		return fmt.Errorf("no %s objects found", kind.Kind)
+	}
 	where := fmt.Sprintf("%q", s.namespace())
 	if allNamespaces {
 		where = "any"

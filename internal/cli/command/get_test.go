@@ -26,6 +26,18 @@ func TestGet(t *testing.T) {
 	)
 }
 
+func TestGetPolicySets(t *testing.T) {
+	w := newWorld(t, "policysets")
+	w.golden("get_policysets_none", "get policysets", "get policyset tags")
+	w.apply("policysets")
+	w.golden("get_policysets",
+		"get policysets",
+		"get policysets -A --status-selector ready=false",
+		"get policyset tags --no-header",
+		"get policysets -o wide",
+	)
+}
+
 func TestGetRefuses(t *testing.T) {
 	w := newWorld(t, "get-refuses")
 	w.golden("get_refuses",

@@ -29,7 +29,7 @@ type Options struct {
 	Kind bool
 	// Source adds the source of a Stack's program.
 	Source bool
-	// Wide adds whether a Stack has drifted.
+	// Wide adds whether a Stack has drifted, and whether it complies with policies.
 	Wide bool
 }
 
@@ -40,15 +40,18 @@ func Header(object client.Object, options Options) []string {
 		header = append(header, "Namespace")
 	}
 	header = append(header, "Name")
-	if _, ok := object.(*v1.Program); ok {
+	switch object.(type) {
+	case *v1.Program:
 		return append(header, "Revision", "Ready", "Message")
+	case *v1.PolicySet:
+		return append(header, "Enforcement", "Stacks", "Violating", "Unchecked", "Ready", "Message")
 	}
 	if options.Source {
 		header = append(header, "Source")
 	}
 	header = append(header, "Revision", "Suspended", "Ready")
 	if options.Wide {
-		header = append(header, "Drifted")
+		header = append(header, "Drifted", "Compliant")
 	}
 	return append(header, "Message")
 }
@@ -71,12 +74,16 @@ func Of(object client.Object, options Options, now time.Time) []string {
 		}
 		row = append(row, table.Shorten(object.Status.LastAppliedRevision), yes(object.Spec.Suspend), ready)
 		if options.Wide {
-			row = append(row, drifted(object.Status.Conditions))
+			row = append(row, conditionStatus(object, v1.DriftedCondition), conditionStatus(object, v1.CompliantCondition))
 		}
 		return append(row, table.Shorten(oneLine(message)))
 	case *v1.Program:
 		ready, message := readiness(object.Status.Conditions)
 		return append(row, name(object, "program", options), table.Shorten(programRevision(object)), ready, table.Shorten(oneLine(message)))
+	case *v1.PolicySet:
+		ready, message := readiness(object.Status.Conditions)
+		return append(row, name(object, "policyset", options), enforcement(object), fmt.Sprint(object.Status.Stacks), fmt.Sprint(object.Status.Violating),
+			fmt.Sprint(object.Status.Unchecked), ready, table.Shorten(oneLine(message)))
 	}
 	return row
 }
@@ -86,6 +93,14 @@ func name(object client.Object, kind string, options Options) string {
 		return kind + "/" + object.GetName()
 	}
 	return object.GetName()
+}
+
+// enforcement returns what follows from a violation: a PolicySet without a word for it enforces.
+func enforcement(set *v1.PolicySet) string {
+	if set.Enforces() {
+		return string(v1.PolicyEnforce)
+	}
+	return string(v1.PolicyWarn)
 }
 
 func yes(value bool) string {
@@ -103,9 +118,9 @@ func readiness(conditions []metav1.Condition) (status, message string) {
 	return string(metav1.ConditionFalse), "waiting to be reconciled"
 }
 
-// drifted returns whether the last check found drift, "" if there was none.
-func drifted(conditions []metav1.Condition) string {
-	if found := apimeta.FindStatusCondition(conditions, v1.DriftedCondition); found != nil {
+// conditionStatus returns the status of a condition of a Stack, "" if it has none.
+func conditionStatus(stack *v1.Stack, conditionType string) string {
+	if found := apimeta.FindStatusCondition(stack.Status.Conditions, conditionType); found != nil {
 		return string(found.Status)
 	}
 	return ""
