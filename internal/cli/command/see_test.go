@@ -99,7 +99,7 @@ func TestCompletion(t *testing.T) {
 		{"diff stack network -o ", []string{"json", "yaml", "markdown"}},
 		{"tree stack network -o ", []string{"json", "yaml"}},
 		{"outputs stack network --output ", []string{"json", "yaml"}},
-		{"history stack network -o ", []string{"json", "yaml"}},
+		{"history stack network -o ", []string{"json", "yaml", "markdown"}},
 		{"events --for Stack/n", []string{"Stack/network"}},
 		{"events --types ", []string{"Normal", "Warning"}},
 		{"logs --level ", []string{"debug", "info", "error"}},
