@@ -264,10 +264,14 @@ func TestDriftIsCorrectedOnceApproved(t *testing.T) {
 	g.Expect(w.runner.runs[record.ID].Options).To(Equal(run.Options{Refresh: true, Targets: []string{some.Found.Steps[0].URN}}))
 
 	made := some.Found
-	w.runner.end(record.ID, run.Succeeded, "")
-	w.runner.results[record.ID].Plan = &made
-	w.mustReconcile()
-	w.mustReconcile()
+	propose := func() {
+		id := w.stack().Status.Run.ID
+		w.runner.end(id, run.Succeeded, "")
+		w.runner.results[id].Plan, w.runner.results[id].EndedAt = &made, w.Now() // a plan from before the check is made again
+		w.mustReconcile()
+		w.mustReconcile()
+	}
+	propose()
 	stack := w.stack()
 	g.Expect(stack.Status.Run).To(BeNil(), "it waits")
 	g.Expect(stack.Status.Plan).To(And(HaveField("Drift", some.Found.Digest()), HaveField("State", v1.PlanProposed), HaveField("Digest", made.Digest())))
@@ -279,8 +283,11 @@ func TestDriftIsCorrectedOnceApproved(t *testing.T) {
 	w.passTime(66 * time.Minute)
 	w.mustReconcile()
 	w.endCheck(run.Succeeded, "", &some)
+	w.passTime(w.stack().GetRetryInterval())
 	w.mustReconcile()
-	g.Expect(w.stack().Status.Run).To(BeNil(), "the same drift has its plan")
+	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.Propose), "the plan is made again")
+	propose()
+	g.Expect(w.stack().Status.Plan).To(HaveField("Digest", made.Digest()))
 
 	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{v1.ApproveAnnotation: made.Digest()} })
 	w.mustReconcile()
@@ -288,7 +295,7 @@ func TestDriftIsCorrectedOnceApproved(t *testing.T) {
 	g.Expect(record).To(And(HaveField("Operation", run.Update), HaveField("Drift", some.Found.Digest()), HaveField("Approved", made.Digest())))
 	changed := drifted(`"three"`)
 	w.runner.end(record.ID, run.PlanChanged, "")
-	w.runner.results[record.ID].Plan = &changed.Found
+	w.runner.results[record.ID].Plan, w.runner.results[record.ID].EndedAt = &changed.Found, w.Now()
 	w.mustReconcile()
 	w.mustReconcile()
 	stack = w.stack()
