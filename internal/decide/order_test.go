@@ -141,8 +141,9 @@ func TestOrderHolds(t *testing.T) {
 			if with.Action != decide.Wait {
 				return reflect.DeepEqual(with, without)
 			}
-			starts := without.Action == decide.Start || o.Run != nil && o.Run.InBackground // which is to end first
-			return starts || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Reason == v1.InvalidSpecReason)
+			starts := without.Action == decide.Start || o.Run != nil && o.Run.InBackground                // which is to end first
+			proposed := without.Action == decide.AwaitApproval || without.Reason == v1.PlanRejectedReason // a destroy, which is for later
+			return starts || proposed || without.Action == decide.Fail || (without.Action == decide.Stall && o.Last.Reason == v1.InvalidSpecReason)
 		}},
 		{"who waits says for what, and looks again", func(o, _ decide.Observation) bool {
 			d := decide.Next(o)
