@@ -338,7 +338,7 @@ func TestACorrectionThatFailsLeadsToNoOtherUpdate(t *testing.T) {
 	stack := w.stack()
 	g.Expect(stack.Status.Run).To(BeNil(), "the plan is rejected")
 	g.Expect(stack.Status.LastRun).To(Equal(before.Status.LastRun))
-	g.Expect(stack.Status.Plan).To(HaveField("State", v1.PlanProposed))
+	g.Expect(stack.Status.Plan).To(HaveField("State", v1.PlanRejected))
 	g.Expect(conditions.IsReady(stack)).To(BeTrue())
 
 	w.edit(func(s *v1.Stack) { delete(s.Annotations, v1.RejectAnnotation) })

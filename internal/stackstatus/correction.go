@@ -167,6 +167,19 @@ func reopenPlan(stack *v1.Stack) {
 	}
 }
 
+// markCorrectionPlan records whether the plan that undoes drift is rejected. The Stack is in sync
+// either way, and no other mark says so.
+func markCorrectionPlan(stack *v1.Stack) {
+	p := openPlan(stack)
+	switch {
+	case p == nil || p.Drift == "":
+	case stack.Annotations[v1.RejectAnnotation] == p.Digest:
+		rejectPlan(stack, p)
+	case p.State == v1.PlanRejected:
+		reopenPlan(stack)
+	}
+}
+
 // absorbFailedCorrection absorbs the end of a correction that has not succeeded. The last run
 // stays the update before it, whose inputs are applied: a retry would be an update of all
 // resources. What Pulumi has begun is recovered from, and a check finds what is left of the drift.

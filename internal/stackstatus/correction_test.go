@@ -166,6 +166,19 @@ func TestAProposalThatCouldNotBeMade(t *testing.T) {
 	}
 }
 
+func TestAPlanThatUndoesDriftIsRejectedInTheStatus(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	stack.Status.Plan = &v1.PlanStatus{Drift: "sha256:a", Digest: "sha256:b", State: v1.PlanProposed}
+	stack.Annotations = map[string]string{v1.RejectAnnotation: "sha256:b", v1.RejectReasonAnnotation: "not today", v1.ApprovedByAnnotation: "alice"}
+	MarkUnchanged(stack, false, gitRevision, "")
+	g.Expect(stack.Status.Plan).To(And(HaveField("State", v1.PlanRejected), HaveField("ApprovedBy", "alice"), HaveField("Message", "not today")))
+
+	stack.Annotations = nil
+	MarkUnchanged(stack, false, gitRevision, "")
+	g.Expect(stack.Status.Plan).To(And(HaveField("State", v1.PlanProposed), HaveField("ApprovedBy", ""), HaveField("Message", "")))
+}
+
 func TestTheTargetsOfACorrection(t *testing.T) {
 	steps := []plan.Step{
 		{Op: plan.OpUpdate, URN: "urn:a"}, {Op: plan.OpUpdate, URN: "urn:*"}, {Op: plan.OpUpdate, URN: "urn:[secret]", Digest: "sha256:masked"}, {Op: plan.OpDelete, URN: "urn:d"},

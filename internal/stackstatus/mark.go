@@ -106,6 +106,7 @@ func MarkSuspended(stack *v1.Stack) {
 // another revision.
 func MarkUnchanged(stack *v1.Stack, isPreview bool, revision, originRevision string) {
 	markHandled(stack)
+	markCorrectionPlan(stack)
 	stack.Status.LastAttemptedRevision = revision
 	if isPreview {
 		markPreviewed(stack, previewedAt(revision, LastRun(stack).Message))

@@ -204,8 +204,13 @@ func MarkAwaitingApproval(stack *v1.Stack, reason, message string) {
 func MarkRejected(stack *v1.Stack, reason, message string) {
 	MarkStalled(stack, reason, message)
 	if p := openPlan(stack); p != nil {
-		p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanRejected, nil, annotatedBy(stack, v1.RejectAnnotation), rejectReason(stack)
+		rejectPlan(stack, p)
 	}
+}
+
+// rejectPlan records that the plan was rejected.
+func rejectPlan(stack *v1.Stack, p *v1.PlanStatus) {
+	p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanRejected, nil, annotatedBy(stack, v1.RejectAnnotation), rejectReason(stack)
 }
 
 // recordApproval records that the run applies the plan, and who has approved that. Without an
