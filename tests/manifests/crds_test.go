@@ -41,7 +41,7 @@ func readCRDs(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition
 		g.Expect(yaml.UnmarshalStrict(text, crd)).To(Succeed())
 		crds[crd.Spec.Names.Kind] = crd
 	}
-	g.Expect(crds).To(And(HaveLen(2), HaveKey("Stack"), HaveKey("Program")))
+	g.Expect(crds).To(And(HaveLen(3), HaveKey("Stack"), HaveKey("Program"), HaveKey("PolicySet")))
 	return crds
 }
 
@@ -89,6 +89,7 @@ func TestManifestsSpecPages(t *testing.T) {
 	}{
 		{"stacks.md", "Stack", []string{"spec", "status"}},
 		{"programs.md", "Program", []string{"program", "status"}},
+		{"policysets.md", "PolicySet", []string{"spec", "status"}},
 	} {
 		t.Run(test.page, func(t *testing.T) {
 			g := NewWithT(t)

@@ -111,7 +111,8 @@ func expectCRDs(g *WithT, objects []*unstructured.Unstructured) {
 	for _, object := range objects {
 		names = append(names, object.GetKind()+" "+object.GetName())
 	}
-	g.Expect(names).To(ConsistOf("CustomResourceDefinition programs.pulumi.com", "CustomResourceDefinition stacks.pulumi.com"))
+	g.Expect(names).To(ConsistOf("CustomResourceDefinition policysets.pulumi.com", "CustomResourceDefinition programs.pulumi.com",
+		"CustomResourceDefinition stacks.pulumi.com"))
 }
 
 // expectController expects the Kustomization to apply a complete controller, each component to have its effect, and
