@@ -71,7 +71,7 @@ func (s *session) check(ctx context.Context, pre bool) error {
 		return s.checked(false, "") // no time is left for the rest
 	}
 	s.Actionf("checking crds")
-	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program()} {
+	for _, kind := range []cluster.Kind{cluster.Stack(), cluster.Program(), cluster.PolicySet()} {
 		ok = s.checkCRD(ctx, api, v1.GroupVersion.Group, kind.Plural, v1.GroupVersion.Version, "install the controller: flux pulumi install") && ok
 	}
 	ok = s.checkRunImages(ctx, api) && ok
