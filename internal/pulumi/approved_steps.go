@@ -83,6 +83,13 @@ func (e *events) refusal() error {
 	return nil
 }
 
+// keepRefusal keeps why a run that is watched is being stopped since the preview that came first.
+func (e *events) keepRefusal(was events) {
+	if was.refusal() != nil {
+		e.notApproved, e.missed = was.notApproved, e.missed || was.missed
+	}
+}
+
 // errNotWatched is why a run has failed whose steps are not all known. It may have done everything before
 // that was noticed.
 var errNotWatched = errors.New("the events of Pulumi could not be read, so it is not known whether the run has only done what is in the approved plan: " +

@@ -11,8 +11,10 @@ func (s *session) previewFirst(f *follower) {
 	f.previewsFirst = true
 	f.onUpdate = func() {
 		s.deferred = deferred // the update reports the same diagnostics
-		left := s.events.leftCreates
-		*s.events = events{mask: s.mask, deferLog: s.deferred.add, startsProgram: s.starting, secrets: s.events.secrets, leftCreates: left, began: true, planned: s.doneSteps()}
+		was, next := *s.events, s.newEvents()
+		next.leftCreates, next.began, next.planned = was.leftCreates, true, s.doneSteps()
+		next.keepRefusal(was)
+		*s.events = *next
 	}
 }
 
@@ -22,10 +24,10 @@ func (s *session) endPreview(last exit) {
 	if !s.events.preview || s.previewing {
 		return
 	}
-	was := s.events
-	s.events = &events{
-		mask: s.mask, deferLog: s.deferred.add, startsProgram: was.startsProgram, secrets: was.secrets, leftCreates: was.leftCreates,
-		began: was.began, ended: was.ended, policies: was.policies, errors: was.errors, printed: was.printed, unsaved: was.unsaved,
-		missed: last.code == 0, // it has updated, and nobody has seen that
-	}
+	was, next := *s.events, s.newEvents()
+	next.startsProgram, next.leftCreates, next.began, next.ended = was.startsProgram, was.leftCreates, was.began, was.ended
+	next.policies, next.errors, next.printed, next.unsaved = was.policies, was.errors, was.printed, was.unsaved
+	next.missed = last.code == 0 // it has updated, and nobody has seen that
+	next.keepRefusal(was)
+	s.events = next
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -69,6 +70,59 @@ func TestAnUpdateThatNobodyHasSeenIsNotTakenForItsPreview(t *testing.T) {
 	write(createdEvents("a"))
 	s.endPreview(exit{})
 	g.Expect(s.events.changes().Unknown).To(BeTrue())
+}
+
+// With policy packs, an update previews first also if Pulumi is not held to a plan.
+func TestAnUpdateIsWatchedAfterItsPreviewToo(t *testing.T) {
+	const a = "urn:pulumi:dev::demo::lab:index:Thing::a"
+	onlyA := func(s *session, f *follower) (stopped *bool) {
+		s.changing, s.approved = true, &approvedSteps{ops: map[string][]apitype.OpType{a: {apitype.OpCreate}}}
+		s.events.approved = s.approved
+		stopped = new(bool)
+		f.stopOther = func() { *stopped = true }
+		return stopped
+	}
+	t.Run("in the update", func(t *testing.T) {
+		g := NewWithT(t)
+		s, f, write := heldSession(t)
+		stopped := onlyA(s, f)
+		write(createdEvents("a") + `{"diagnosticEvent":{"severity":"warning","message":"deprecated"}}` + "\n" + `{"summaryEvent":{"isPreview":true}}` + "\n")
+		write(createdEvents("a"))
+		g.Expect(*stopped).To(BeFalse())
+		write(createdEvents("a") + createdEvents("b"))
+		g.Expect(*stopped).To(BeTrue())
+		s.endPreview(exit{code: 255})
+		g.Expect(s.events.refusal()).To(MatchError(ContainSubstring("lab:index:Thing (b): create")))
+	})
+	t.Run("an event of the update cannot be read", func(t *testing.T) {
+		g := NewWithT(t)
+		s, f, write := heldSession(t)
+		stopped := onlyA(s, f)
+		write(createdEvents("a") + createdEvents("a"))
+		write(createdEvents("a"))
+		s.events.missed = true
+		f.poll()
+		g.Expect(*stopped).To(BeTrue())
+		g.Expect(s.events.refusal()).To(MatchError(errNotWatched))
+	})
+	t.Run("in the preview", func(t *testing.T) {
+		g := NewWithT(t)
+		s, f, write := heldSession(t)
+		stopped := onlyA(s, f)
+		write(createdEvents("a") + createdEvents("b"))
+		g.Expect(*stopped).To(BeTrue())
+		s.endPreview(exit{code: 255})
+		g.Expect(s.events.refusal()).To(MatchError(ContainSubstring("lab:index:Thing (b): create")), "why it was stopped")
+		g.Expect(s.events.changes()).To(Equal(run.Changes{}))
+	})
+	t.Run("stopped in the preview, and it updates all the same", func(t *testing.T) {
+		g := NewWithT(t)
+		s, f, write := heldSession(t)
+		onlyA(s, f)
+		write(createdEvents("a") + createdEvents("b"))
+		write(createdEvents("a"))
+		g.Expect(s.events.refusal()).To(MatchError(ContainSubstring("lab:index:Thing (b): create")))
+	})
 }
 
 func TestTheVersionsOfProvidersAreSeen(t *testing.T) {

@@ -179,7 +179,8 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 		return exit{}, workspaceError{fmt.Errorf("removing old events: %w", err)}
 	}
 	// The diagnostics of all calls are shown together, so that a secret of any counts.
-	s.events = &events{mask: s.mask, deferLog: s.deferred.add, preview: s.previews(), startsProgram: s.starting, secrets: s.events.secrets}
+	s.events = s.newEvents()
+	s.events.preview = s.previews()
 	if s.run.WantsPlan || s.planning {
 		s.events.planned = &plannedSteps{read: s.valueReader()}
 	}
@@ -209,8 +210,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 		c.events.onUnknownCreates, c.events.onStart = s.reportUnknownCreates, func() { s.reportStart(ctx) }
 		c.events.stopCreating = func() { s.stop(errPending) }
 	}
-	if s.changing && s.approved != nil {
-		s.events.approved = s.approved
+	if s.events.approved != nil {
 		c.events.stopOther = func() { s.stop(s.events.refusal()) }
 	}
 	last, err := s.driver.execute(ctx, c)
@@ -224,6 +224,15 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	}
 	s.stackMissing = true
 	return last, s.missing()
+}
+
+// newEvents are those of a call of the CLI, or of the update in a call that previews first.
+func (s *session) newEvents() *events {
+	made := &events{mask: s.mask, deferLog: s.deferred.add, startsProgram: s.starting, secrets: s.events.secrets}
+	if s.changing {
+		made.approved = s.approved
+	}
+	return made
 }
 
 // endLeftovers ends every process of the run that is still alive: a killed CLI leaves
