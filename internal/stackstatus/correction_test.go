@@ -8,6 +8,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
@@ -224,4 +225,28 @@ func TestAPlanThatUndoesDriftWaitsIfItCannotBeMadeAgain(t *testing.T) {
 
 	ended(check, run.Succeeded)(stack)
 	g.Expect(observeDrift(stack, started).Correction).To(And(HaveField("Drift", stack.Status.Drift.Digest), HaveField("Plan", Not(BeNil()))))
+}
+
+// The check and the proposal may run on nodes whose clocks differ.
+func TestAPlanThatUndoesDriftIsNotOlderThanTheCheckBeforeIt(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	stack.Generation = 3
+	for _, step := range []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftPropose), ended(check, run.Succeeded)} {
+		step(stack)
+	}
+	ahead := metav1.Time{Time: stack.Status.Drift.LastCheckedAt.Add(5 * time.Minute)}
+	stack.Status.Drift.LastCheckedAt = &ahead
+	propose := func() {
+		ended(ofDrift, run.Succeeded)(stack)
+		stack.Status.Plan.ConfigMap = "app-plan-1"
+	}
+	propose()
+	g.Expect(stack.Status.Plan.ProposedAt).To(Equal(ahead))
+	g.Expect(decided(stack)).To(Equal("InSync"), "it is not made again")
+	propose()
+	g.Expect(stack.Status.Plan.CheckedAt).To(HaveValue(Equal(ahead)))
+
+	stack.Status.Drift.LastCheckedAt = &metav1.Time{Time: ahead.Add(time.Second)}
+	g.Expect(decided(stack)).To(Equal("Start propose of drift"), "it is, after the next check")
 }

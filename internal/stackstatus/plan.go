@@ -282,19 +282,28 @@ func failuresAfterProposal(stack *v1.Stack, record *v1.RunStatus, by approver) i
 // again: a forced run refreshes, and may so propose the same as what undoes drift.
 func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	made, operation, before := result.Plan, planned(record), stack.Status.Plan
-	digest := made.Digest()
+	digest, madeAt := made.Digest(), plannedAt(stack, record, result)
 	if same := openPlan(stack); same != nil && same.Digest == digest && same.Operation == operation {
 		same.Drift, same.Revision, same.OriginRevision, same.Unbound = record.Drift, record.Revision, record.OriginRevision, made.Unbound
-		same.CheckedAt = &metav1.Time{Time: result.EndedAt}
+		same.CheckedAt = &madeAt
 		return
 	}
 	stack.Status.Plan = &v1.PlanStatus{
 		Digest: digest, Operation: operation, Drift: record.Drift, State: v1.PlanProposed, Run: record.ID,
-		Revision: record.Revision, OriginRevision: record.OriginRevision, ProposedAt: metav1.Time{Time: result.EndedAt},
+		Revision: record.Revision, OriginRevision: record.OriginRevision, ProposedAt: madeAt,
 		Unbound: made.Unbound, Destructive: made.Destructive(), NoChanges: made.IsEmpty(),
 		LastApplied:     lastApplied(before),
 		ResourceChanges: plannedChanges(made, result.Changes), OptionChanges: int32(made.Counts().Options),
 	}
+}
+
+// plannedAt is when the plan of the run was made. One that undoes drift is later than the check that has
+// found it, whatever the clocks of their nodes say: it would be made again otherwise.
+func plannedAt(stack *v1.Stack, record *v1.RunStatus, result *run.Result) metav1.Time {
+	if checked := driftStatus(stack).LastCheckedAt; record.Drift != "" && checked != nil && checked.After(result.EndedAt) {
+		return *checked
+	}
+	return metav1.Time{Time: result.EndedAt}
 }
 
 // lastApplied is the digest of the plan that was applied last, as the plan before knows it.
