@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +31,18 @@ func (p Plan) Counts() Counts { return p.More.and(p.Steps) }
 // Destructive reports whether the plan deletes or replaces a resource, or may do so.
 func (p Plan) Destructive() bool {
 	counts := p.Counts()
-	return p.Destroy || counts.Replace+counts.Delete+counts.Other > 0
+	return p.Destroy || counts.Replace+counts.Delete+counts.Other+counts.Failed > 0
+}
+
+// WithoutFailed returns a plan from elsewhere as one that nobody has tried: a step that has failed counts
+// as nothing else, and could so hide a deletion.
+func (p Plan) WithoutFailed() Plan {
+	p.Steps = slices.Clone(p.Steps)
+	for n := range p.Steps {
+		p.Steps[n].Failed = false
+	}
+	p.More.Other, p.More.Failed = p.More.Other+p.More.Failed, 0
+	return p
 }
 
 // IsEmpty reports whether the plan changes neither a resource nor an output.

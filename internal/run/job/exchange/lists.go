@@ -156,7 +156,7 @@ func boundedDrift(reported *run.Drift) *run.Drift {
 	}
 	found := reported.Found
 	return &run.Drift{
-		Found:   plan.Plan{Steps: found.Steps, More: found.More, MoreDigest: found.MoreDigest}.Bounded(),
+		Found:   plan.Plan{Steps: found.Steps, More: found.More, MoreDigest: found.MoreDigest}.Bounded().WithoutFailed(),
 		Ignored: boundedCount(reported.Ignored),
 	}
 }

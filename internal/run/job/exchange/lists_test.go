@@ -200,11 +200,12 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g := NewWithT(t)
 	resources := make([]run.Resource, 30_000)
 	resources[0] = run.Resource{URN: strings.Repeat("u", 10_000), ID: strings.Repeat("i", 10_000)}
-	forged := &plan.Plan{Steps: make([]plan.Step, 30_000), More: plan.Counts{Delete: 1 << 40}, MoreDigest: strings.Repeat("d", 10_000)}
+	forged := &plan.Plan{Steps: make([]plan.Step, 30_000), More: plan.Counts{Delete: 1 << 40, Failed: 1}, MoreDigest: strings.Repeat("d", 10_000)}
 	forged.Steps[0] = plan.Step{Op: strings.Repeat("o", 10_000), URN: strings.Repeat("u", 10_000), Properties: make([]plan.Property, 1000), MoreProperties: -1}
 	for i := range forged.Steps[1:] {
 		forged.Steps[i+1].URN = "v"
 	}
+	forged.Steps[1].Failed = true
 	all, err := pack(result{Result: run.Result{
 		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Plan: forged, Done: forged,
 		Drift: &run.Drift{Found: plan.Plan{Steps: forged.Steps, Inputs: "none", Outputs: []plan.Output{{}}}, Ignored: -1},
@@ -222,7 +223,10 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g.Expect(read.Plan.Steps[0].MoreProperties).To(BeZero())
 	g.Expect(read.Plan.More.Delete).To(Equal(maxCount))
 	g.Expect(len(read.Plan.MoreDigest)).To(BeNumerically("<=", plan.MaxName))
-	g.Expect(*read.Done).To(Equal(plan.Plan{Steps: read.Plan.Steps, More: read.Plan.More}))
+	g.Expect(read.Plan.Steps[1].Failed).To(BeFalse(), "nobody has tried a plan")
+	g.Expect(read.Plan.More).To(Equal(plan.Counts{Delete: maxCount, Other: 1}))
+	g.Expect(read.Done.Steps[1].Failed).To(BeTrue())
+	g.Expect(read.Done.WithoutFailed()).To(Equal(plan.Plan{Steps: read.Plan.Steps, More: read.Plan.More}))
 	g.Expect(*read.Drift).To(Equal(run.Drift{Found: plan.Plan{Steps: read.Plan.Steps}}), "it has only steps")
 }
 
