@@ -82,7 +82,7 @@ outputs:
 	const want = ` ~ lab:index:Thing a (updated)
      ~ secretValue: [secret] => [secret]
      ~ tags.env: "dev" => "prod"
-     ~ value: "x" => "is ***"
+     ~ value: [secret] => "is ***"
 +- lab:index:Thing b (replaced)
      ~ name: "b" => "b2"  # forces replacement
  - lab:index:Thing c (deleted)
@@ -99,6 +99,20 @@ outputs:
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(l.doneText(result)).To(Equal(want), "an update that Pulumi holds to its plan previews first")
 	l.Expect(strings.Join(l.saidLines(), "\n")).NotTo(ContainSubstring("canary"))
+}
+
+// The state has the secrets that the update has replaced only before it, and nobody has read them then.
+func TestWhatWasDoneHasNoSecretsOfBefore(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	program := func(secret, value string) string {
+		return l.thing("secretValue: {\"fn::secret\": "+secret+"}", "value: "+value)
+	}
+	l.given(program("canary-old", "is canary-old"))
+	result := l.do(t.Context(), l.update(program("new", "x")))
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.doneText(result)).To(Equal(" ~ lab:index:Thing a (updated)\n     ~ secretValue: [secret] => [secret]\n" +
+		" ~ lab:index:Thing b (updated)\n     ~ value: \"...\" => \"x\"\n"))
 }
 
 // Without the secrets of the state, no value can be masked.

@@ -136,7 +136,7 @@ func TestAPlanMasksTheSecretsOfTheState(t *testing.T) {
 	}
 	l.given(program("x"))
 	made := l.planOf(program("is canary-old"), nil)
-	l.Expect(plan.Terminal(made, 0, nil)).To(Equal(" ~ lab:index:Thing b (update)\n     ~ value: \"x\" => \"is ***\"\n"))
+	l.Expect(plan.Terminal(made, 0, nil)).To(Equal(" ~ lab:index:Thing b (update)\n     ~ value: [secret] => \"is ***\"\n"))
 	l.Expect(made.Steps[0].Properties[0].Secret).To(BeTrue())
 
 	l.exporting("exit 1")

@@ -37,6 +37,8 @@ func (s *session) done() *plan.Plan {
 	if steps == nil || !steps.done || (s.run.InspectFirst && !s.inspected) {
 		return nil
 	}
+	// The update may have replaced or deleted secrets, and then the state does not have them any more.
+	steps.withoutOld = s.events.secrets && !s.learned
 	// The names that providers have made up are known by now.
 	made := steps.plan(s.mask, nil, s.unread != nil)
 	made.Destroy = s.destroys()

@@ -53,7 +53,8 @@ func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Pl
 		known = &goals{}
 	}
 	steps := p.withOptions()
-	w := planWriter{read: p.read, mask: m, names: &known.names, withoutValues: isUnread || p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
+	w := planWriter{read: p.read, mask: m, names: &known.names, withoutOld: p.withoutOld,
+		withoutValues: isUnread || p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
 	made := plan.Plan{}
 	for _, key := range slices.Sorted(maps.Keys(steps)) {
 		made.Steps = append(made.Steps, w.step(steps[key], known.changes))
@@ -80,8 +81,8 @@ type planWriter struct {
 	mask *mask.Masker
 	// names are those that providers have made up.
 	names *autonames
-	// withoutValues is set if no values are shown.
-	withoutValues bool
+	// withoutValues is set if no values are shown, and withoutOld if no old ones are.
+	withoutValues, withoutOld bool
 }
 
 func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
@@ -141,12 +142,19 @@ func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (s
 		shown.Old, ofOld = w.masked(shown.Old)
 		shown.New, ofNew = w.masked(shown.New)
 		shown.Secret, hidden = shown.Secret || ofOld || ofNew, hidden || ofOld || ofNew
+		shown = withoutOther(shown, ofOld, ofNew)
+	}
+	if planned.new.secret && !planned.old.secret {
+		shown = withoutOther(shown, false, true) // it may have been the same value in plain text
 	}
 	if text, isNamed := w.names.showIn(shown.New); isNamed {
 		shown.New, hidden = text, true
 	}
+	if w.withoutValues || (w.withoutOld && string(shown.Old) != string(quote(plan.Secret))) {
+		shown.Old = withoutValue(shown.Old)
+	}
 	if w.withoutValues {
-		shown.Old, shown.New = withoutValue(shown.Old), withoutValue(shown.New)
+		shown.New = withoutValue(shown.New)
 	}
 	if hidden {
 		shown.Digest = w.read.sum(w.names.sum(planned.path), planned.kind, planned.old.sum, w.newSum(planned.new, goal), goal)
@@ -165,6 +173,18 @@ func (w planWriter) newSum(value plannedValue, goal string) string {
 		return w.read.sum(slices.Concat(value.hidden, []string{text})...)
 	}
 	return value.sum
+}
+
+// withoutOther hides a value that takes the place of a secret, or gives its place to one: it is probably
+// one too, which nobody knows any more, or knows yet.
+func withoutOther(shown plan.Change, ofOld, ofNew bool) plan.Change {
+	if ofNew && !ofOld && shown.Old != nil {
+		shown.Old = quote(plan.Secret)
+	}
+	if ofOld && !ofNew && shown.New != nil {
+		shown.New = quote(plan.Secret)
+	}
+	return shown
 }
 
 // withoutValue says that there is a value which is not shown.

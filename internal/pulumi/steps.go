@@ -41,6 +41,8 @@ type plannedSteps struct {
 	// URN and operation.
 	done   bool
 	failed map[string]plannedStep
+	// withoutOld is set if the values from before are not shown.
+	withoutOld bool
 }
 
 // plannedStep is a step with the values of its properties before they are masked.
