@@ -257,5 +257,5 @@ func TestAnUpdateThatIsNotAsPlannedSaysWhatToDo(t *testing.T) {
 	g.Expect(violationMessage("a: resource a violates plan: properties changed: ~~value...", true)).To(And(
 		HavePrefix("a: resource a violates plan: properties changed: ~~value... Pulumi has stopped"), ContainSubstring("What it had done by then stays, and what is left to do is proposed."), ContainSubstring("spec.approval.require to Never")))
 	g.Expect(violationMessage("create is not allowed by the plan", false)).To(And(
-		HavePrefix("create is not allowed by the plan. Pulumi has stopped"), ContainSubstring("Nothing was changed.")))
+		HavePrefix("create is not allowed by the plan: the program may make the resource in apply of a value that no preview knows. Pulumi has stopped"), ContainSubstring("Nothing was changed.")))
 }
