@@ -91,6 +91,7 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 			Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},
 			Cache:            b.DataDir,
 			PassEnv:          b.PassedEnv,
+			PackEnv:          b.PassedEnv,
 			NoPluginDownload: !b.AcquirePlugins,
 			Snapshots:        snapshots,
 			NamespaceUID:     b.namespaceUID,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -145,13 +146,14 @@ func TestTheStackDoesNotDecideHowAPackRuns(t *testing.T) {
 	for _, name := range []string{"NODE_OPTIONS", "PULUMI_DEBUG_LANGUAGES", "AWS_SECRET_ACCESS_KEY"} {
 		r.Env[name] = "canary"
 	}
-	l.driver.PassEnv = map[string]string{"HTTPS_PROXY": "proxy:3128"}
+	l.driver.PassEnv = map[string]string{"HTTP_PROXY": "canary", "PYTHONSTARTUP": "canary"} // of the pod, in a Job
+	l.driver.PackEnv = map[string]string{"HTTPS_PROXY": "proxy:3128"}
 	result := l.guarded(t.Context(), r, nil, labPack("base", "values", `{"environment":"advisory"}`))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(result.Violations.Listed).To(HaveLen(1))
 	message := result.Violations.Listed[0].Message
 	l.Expect(message).To(And(ContainSubstring(" HOME "), ContainSubstring(" PATH "), ContainSubstring("HTTPS_PROXY ")))
-	for name := range r.Env {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(r.Env)), slices.Collect(maps.Keys(l.driver.PassEnv))) {
 		l.Expect(message).NotTo(ContainSubstring(name))
 	}
 }

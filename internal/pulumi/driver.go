@@ -23,6 +23,9 @@ type Driver struct {
 	// PassEnv holds variables of the controller that every run gets: proxies and
 	// certificate authorities. A spec may override them.
 	PassEnv map[string]string
+	// PackEnv holds variables that every policy pack gets: those of the platform, and none that
+	// whoever writes a Stack can set.
+	PackEnv map[string]string
 	// NoPluginDownload makes Pulumi fail if a plugin is not installed.
 	NoPluginDownload bool
 	// Snapshots, if set, keep the dependencies of programs from one run to the next.

@@ -36,6 +36,15 @@ func (d *Driver) toolPath() []string { return append([]string{d.Bin}, d.Path...)
 // environment is the complete environment of a run's processes. It is built from
 // scratch, so that none of the controller's own variables reach a program.
 func (d *Driver) environment(dir Directory, r run.Run) []string {
+	return d.environmentFrom(dir, r, d.PassEnv)
+}
+
+// packEnvironment is that of a policy pack.
+func (d *Driver) packEnvironment(dir Directory, of run.Run) []string {
+	return d.environmentFrom(dir, of, d.PackEnv)
+}
+
+func (d *Driver) environmentFrom(dir Directory, r run.Run, passed map[string]string) []string {
 	env := map[string]string{
 		// Pulumi writes its user's name into its locks. If this is not set and the user
 		// has no entry in /etc/passwd, like a UID assigned by the cluster, it cannot
@@ -58,7 +67,7 @@ func (d *Driver) environment(dir Directory, r run.Run) []string {
 	if d.NoPluginDownload {
 		env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
 	}
-	maps.Copy(env, d.PassEnv)
+	maps.Copy(env, passed)
 	maps.Copy(env, r.Env)
 	if !strings.Contains(env["MAVEN_OPTS"], "-Duser.home=") {
 		// Java takes its home from /etc/passwd: that of nobody is /nonexistent.

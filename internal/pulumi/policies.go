@@ -134,7 +134,7 @@ func (s *session) packSession(n int, pack run.PolicyPack, project packProject) *
 	return &session{
 		driver: s.driver, dir: dir, run: of, isPack: true, mask: s.mask, events: &events{mask: s.mask},
 		log: func(line string) { s.log(packTitle(pack) + ": " + line) },
-		env: s.driver.environment(dir, of),
+		env: s.driver.packEnvironment(dir, of),
 		prepared: &prepared{
 			program: filepath.Join(dir.Workspace(), filepath.FromSlash(project.dir)),
 			project: run.Project{Runtime: project.runtime.Name()}, needs: project.needs(),

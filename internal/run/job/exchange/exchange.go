@@ -76,7 +76,8 @@ type Input struct {
 	// SecretEnv are the names of the variables of the container whose values have to be
 	// masked.
 	SecretEnv []string `json:",omitempty"`
-	// Proxies are the network variables that Pulumi gets if the pod does not have them.
+	// Proxies are the network variables that Pulumi gets if the pod does not have them. Policy
+	// packs get these alone.
 	Proxies map[string]string `json:",omitempty"`
 	// Nonce is random and unique to the run. The digest is public: without a nonce, a
 	// short secret of the run could be found by trying.

@@ -114,7 +114,7 @@ func (o Options) do(ctx context.Context, input exchange.Input, fault error) run.
 	defer reporter.close()
 	driver := o.Driver
 	todo.Reporter = reporter
-	driver.PassEnv = exchange.WithProxies(passed(environ, todo.Account), input.Proxies)
+	driver.PassEnv, driver.PackEnv = variables(environ, input)
 	driver.Cache = filepath.Join(o.WorkDir, "cache")
 	driver.KeepLog = true // Kubernetes removes that of the pod with its Job
 	begin := time.Now()
@@ -203,6 +203,13 @@ func mapOf(environ []string) map[string]string {
 		}
 	}
 	return variables
+}
+
+// variables returns those of the program and those of policy packs. Whoever writes the Stack
+// decides on the variables of the container, and none of them reaches a pack: NODE_OPTIONS alone
+// could replace its policies.
+func variables(environ map[string]string, input exchange.Input) (ofProgram, ofPacks map[string]string) {
+	return exchange.WithProxies(passed(environ, input.Run.Account), input.Proxies), input.Proxies
 }
 
 // passed returns the variables of the container that the program gets, from its image and

@@ -389,6 +389,15 @@ func TestWhichVariablesOfThePodReachTheProgram(t *testing.T) {
 	g.Expect(passed(map[string]string{"KUBECONFIG": "/x"}, deployer)).To(BeEmpty(), "the program is to use the account")
 }
 
+func TestNoVariableOfThePodReachesAPolicyPack(t *testing.T) {
+	g := NewWithT(t)
+	proxies := map[string]string{"HTTPS_PROXY": "http://proxy", "NO_PROXY": ".svc"}
+	environ := mapOf([]string{"NODE_OPTIONS=--require=/share/x.js", "PYTHONPATH=/x", "https_proxy=http://own", "NPM_CONFIG_REGISTRY=http://own"})
+	ofProgram, ofPacks := variables(environ, exchange.Input{Proxies: proxies})
+	g.Expect(ofProgram).To(And(HaveKeyWithValue("NODE_OPTIONS", "--require=/share/x.js"), HaveKeyWithValue("https_proxy", "http://own")))
+	g.Expect(ofPacks).To(Equal(proxies))
+}
+
 func TestPluginsOfThePodAreLinked(t *testing.T) {
 	g := NewWithT(t)
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "plugins")
