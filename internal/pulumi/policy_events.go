@@ -25,7 +25,7 @@ import (
 const (
 	// maxFindings bounds the violations that are told apart.
 	maxFindings = 10_000
-	// maxFindingText bounds the message of a violation, in bytes.
+	// maxFindingText bounds each text of a violation, in bytes.
 	maxFindingText = 1 << 10
 )
 
@@ -102,7 +102,8 @@ func (p *policyEvents) violations(packs []*policyPack, names []string, m *mask.M
 		for _, f := range found {
 			pack := find(f.pack)
 			all.Listed = append(all.Listed, run.Violation{
-				Set: pack.Set, Pack: pack.Name, Policy: m.Apply(f.policy), Level: level, Resource: m.Apply(violatedBy(f.urn)),
+				Set: pack.Set, Pack: pack.Name, Level: level,
+				Policy: bounded.Text(m.Apply(f.policy), maxFindingText), Resource: bounded.Text(m.Apply(violatedBy(f.urn)), maxFindingText),
 				Message: bounded.Text(f.text.masked(m), maxFindingText),
 			})
 		}

@@ -116,8 +116,10 @@ func markRunFailed(stack *v1.Stack, reason, message string) {
 
 // Classify returns the result of a run whose artifact was gone, either as a failure or as a
 // run that came too late, and one of something else than the recorded run, or that should
-// have a plan and has none, as a failure. Any other stays as it is.
+// have a plan and has none, as a failure. Any other stays as it is, except that it has violations
+// only of packs that the run had.
 func Classify(stack *v1.Stack, record *v1.RunStatus, result *run.Result) *run.Result {
+	result = withoutForeignViolations(record, result)
 	if isOfAnother(record, result) {
 		classified := *result
 		classified.Outcome, classified.Message, classified.Plan = run.Failed, oldPodText(record), nil

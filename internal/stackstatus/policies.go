@@ -6,6 +6,7 @@ package stackstatus
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +90,32 @@ func checksOf(record *v1.RunStatus) string {
 		return ""
 	}
 	return record.Policies.Checks
+}
+
+// withoutForeignViolations drops the violations of packs that the run did not have: a program can
+// write the result of its pod. Without a PolicySet are those of an organization in Pulumi Cloud.
+func withoutForeignViolations(record *v1.RunStatus, result *run.Result) *run.Result {
+	isForeign := func(set string) bool {
+		return record.Policies == nil || set != "" && !slices.ContainsFunc(setsOf(record), func(s v1.RunPolicySet) bool { return s.Name == set })
+	}
+	found, kept := result.Violations, run.Violations{}
+	for _, v := range found.Listed {
+		if !isForeign(v.Set) {
+			kept.Listed = append(kept.Listed, v)
+		}
+	}
+	counted := func(counts map[string]int) map[string]int {
+		own := maps.Clone(counts)
+		maps.DeleteFunc(own, func(set string, _ int) bool { return isForeign(set) })
+		return own
+	}
+	kept.Mandatory, kept.Advisory = counted(found.Mandatory), counted(found.Advisory)
+	if len(kept.Listed) == len(found.Listed) && len(kept.Mandatory) == len(found.Mandatory) && len(kept.Advisory) == len(found.Advisory) {
+		return result
+	}
+	own := *result
+	own.Violations = kept
+	return &own
 }
 
 func setsOf(record *v1.RunStatus) []v1.RunPolicySet {

@@ -128,6 +128,24 @@ func TestAnUpdateWithPacksIsKnownByWhatItReports(t *testing.T) {
 	g.Expect(Classify(&v1.Stack{}, record, &run.Result{Outcome: run.Succeeded, Operation: run.Update}).Outcome).To(Equal(run.Succeeded))
 }
 
+// A program can write the result of its pod.
+func TestViolationsOfPacksThatTheRunDidNotHaveDoNotCount(t *testing.T) {
+	g := NewWithT(t)
+	forged := &run.Result{Outcome: run.Succeeded, Operation: run.Update, Violations: run.Violations{
+		Listed:    []run.Violation{{Set: "guard", Policy: "a"}, {Set: "made-up", Policy: "b"}, {Policy: "of an organization"}},
+		Mandatory: map[string]int{"guard": 1, "made-up": 2}, Advisory: map[string]int{"": 3},
+	}}
+	got := Classify(&v1.Stack{}, checkOf(run.Update, "guard"), forged)
+	g.Expect(got.Violations).To(Equal(run.Violations{
+		Listed:    []run.Violation{{Set: "guard", Policy: "a"}, {Policy: "of an organization"}},
+		Mandatory: map[string]int{"guard": 1}, Advisory: map[string]int{"": 3},
+	}))
+	g.Expect(forged.Violations.Listed).To(HaveLen(3), "the result itself is not changed")
+	unguarded := Classify(&v1.Stack{}, &v1.RunStatus{Operation: run.Update}, forged)
+	g.Expect(unguarded.Violations.Listed).To(BeEmpty())
+	g.Expect(unguarded.Violations.Mandatory).To(BeEmpty())
+}
+
 func TestARefusedResultKeepsWhichPoliciesAreViolated(t *testing.T) {
 	g := NewWithT(t)
 	result := &run.Result{Violations: violations(2, 10)}

@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -228,6 +229,30 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g.Expect(read.Done.Steps[1].Failed).To(BeTrue())
 	g.Expect(read.Done.WithoutFailed()).To(Equal(plan.Plan{Steps: read.Plan.Steps, More: read.Plan.More}))
 	g.Expect(*read.Drift).To(Equal(run.Drift{Found: plan.Plan{Steps: read.Plan.Steps}}), "it has only steps")
+}
+
+func TestForgedViolationsAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	long := strings.Repeat("x", 10_000)
+	forged := run.Violations{Mandatory: map[string]int{"negative": -1, "huge": 1 << 40, long: 1}, Advisory: map[string]int{}}
+	for i := range 10_000 {
+		forged.Listed = append(forged.Listed,
+			run.Violation{Level: run.PolicyLevel(fmt.Sprintf("level %d", i))},
+			run.Violation{Set: long, Pack: long, Policy: long, Level: run.Mandatory, Resource: long, Message: long})
+		forged.Advisory[fmt.Sprintf("set-%d", i)] = 1
+	}
+	all, err := pack(result{Result: run.Result{Outcome: run.Succeeded, Violations: run.Violations{
+		Listed: forged.Listed[:200], Mandatory: forged.Mandatory, Advisory: forged.Advisory,
+	}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	read, err := DecodeResult(all.data, time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read.Violations.Listed).To(HaveLen(v1.MaxViolations))
+	g.Expect(read.Violations.Listed).To(HaveEach(Equal(run.Violation{
+		Set: long[:maxObject], Pack: long[:maxObject], Policy: long[:maxName], Level: run.Mandatory, Resource: long[:maxName], Message: long[:maxName],
+	})), "another level would be a label of metrics")
+	g.Expect(read.Violations.Mandatory).To(Equal(map[string]int{"huge": maxCount}))
+	g.Expect(read.Violations.Advisory).To(HaveLen(v1.MaxPolicySets + 1))
 }
 
 func TestAnUnknownCancelIsIgnored(t *testing.T) {

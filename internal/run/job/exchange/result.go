@@ -164,7 +164,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 		ended.Permalink = ""
 	}
 	ended.UnknownCreates, ended.Forgotten = boundedURNs(ended.UnknownCreates), boundedURNs(ended.Forgotten)
-	ended.Changes = boundedChanges(ended.Changes)
+	ended.Changes, ended.Violations = boundedChanges(ended.Changes), boundedViolations(ended.Violations)
 	ended.Outputs, ended.LeftOut = boundedOutputs(ended.Outputs, boundedCount(ended.LeftOut))
 	ended.Inventory = boundedInventory(ended.Inventory)
 	ended.Log = runlog.Bounded(ended.Log)
