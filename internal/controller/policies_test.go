@@ -5,6 +5,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -26,11 +27,16 @@ import (
 type packSources struct {
 	mu      sync.Mutex
 	digests map[string]string
+	// err is that of each of them.
+	err error
 }
 
 func (s *packSources) Resolve(_ context.Context, _ string, ref v1.SourceReference) (*source.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, s.err
+	}
 	digest, ok := s.digests[ref.Name]
 	if !ok {
 		return nil, fmt.Errorf("source '%s/%s/%s' not found: %w", ref.Kind, ref.Namespace, ref.Name, source.ErrNotFound)
@@ -273,6 +279,40 @@ func TestAPackThatIsEnforcedAndCannotBeUsed(t *testing.T) {
 	g.Expect(w.runner.runs[w.stack().Status.Run.ID].Policies).To(BeEmpty())
 }
 
+func TestAnErrorOfTheAPIServerInAPackStopsNothingElse(t *testing.T) {
+	for enforcement, isReady := range map[v1.PolicyEnforcement]bool{v1.PolicyEnforce: false, v1.PolicyWarn: true} {
+		t.Run(string(enforcement), func(t *testing.T) {
+			g := NewWithT(t)
+			w, sources := guardedWorld(t, policySet("guard", enforcement))
+			w.mustReconcile()
+			w.endPolicies(run.CheckPolicies, run.Succeeded, "", run.Violations{})
+			sources.err = errors.New(`invalid resource name "a/b"`)
+			w.edit(func(s *v1.Stack) { s.Spec.Refresh = true })
+			result := w.mustReconcile()
+			g.Expect(w.stack().Status.Run == nil).To(Equal(!isReady))
+			if !isReady {
+				g.Expect(conditions.Get(w.stack(), "Ready")).To(And(HaveField("Reason", v1.PolicyPackFailedReason), HaveField("Message", ContainSubstring(`pack tags of PolicySet guard: invalid resource name "a/b"`))))
+				g.Expect(result.RequeueAfter).To(BeNumerically("<=", 15*time.Second), "no event says when it has passed")
+				sources.err = nil
+				w.mustReconcile()
+				sources.err = errors.New("timeout")
+			}
+			record := w.stack().Status.Run
+			g.Expect(record).To(HaveField("Operation", run.Update))
+			w.runner.end(record.ID, run.Failed, "killed")
+			w.runner.results[record.ID].Interrupted = true
+			w.mustReconcile()
+			w.mustReconcile()
+			g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.Recover))
+			w.endRun(run.Succeeded, "", run.Changes{})
+
+			w.edit(func(s *v1.Stack) { s.Spec.Suspend = true })
+			w.mustReconcile()
+			g.Expect(w.stack().Status.Run).To(BeNil())
+		})
+	}
+}
+
 func TestAPackThatIsNotEnforcedAndCannotBeUsed(t *testing.T) {
 	g := NewWithT(t)
 	w, sources := guardedWorld(t, policySet("later", v1.PolicyWarn))
@@ -316,8 +356,11 @@ func TestAPolicySetSelectsByTheLabelsOfNamespaces(t *testing.T) {
 		set.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}
 	}
 	w, _ := guardedWorld(t, policySet("guard", v1.PolicyEnforce, byTeam))
-	_, err := w.reconcile()
-	g.Expect(err).To(MatchError(ContainSubstring("failed to read the labels of namespace default")), "it could go unguarded")
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil(), "it could go unguarded")
+	g.Expect(conditions.GetMessage(w.stack(), "Ready")).To(ContainSubstring("failed to read the labels of namespace default"))
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = false })
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	g.Expect(w.Create(context.Background(), namespace)).To(Succeed())
 	w.mustReconcile()

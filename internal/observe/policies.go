@@ -49,7 +49,8 @@ func (p Policies) For(kind run.Kind) []run.PolicyPack {
 // program may run. Where there is no PolicySet, it only looks into an empty cache.
 //
 // A pack that cannot be used is no Problem of the Stack like others: what runs no program needs
-// no packs.
+// no packs. That is so whatever the error is, as it must not hold up a recovery or a suspension.
+// The only error is that the reconcile has ended.
 func (o *Observer) observePolicies(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	if seen.Deleting {
 		return nil
@@ -60,11 +61,8 @@ func (o *Observer) observePolicies(ctx context.Context, stack *v1.Stack, seen *O
 	}
 	if err != nil {
 		// It is not known which packs guard the Stack.
-		seen.Policies.Selected = true
-		if seen.Policies.Problem = packProblem(stack, seen, err); seen.Policies.Problem == nil {
-			return err
-		}
-		return nil
+		seen.Policies.Selected, seen.Policies.Problem = true, packProblem(stack, seen, err)
+		return ctx.Err()
 	}
 	for _, of := range selected {
 		seen.Policies.Selected, seen.Policies.Sets = true, append(seen.Policies.Sets, of.Set.Name)
@@ -72,35 +70,33 @@ func (o *Observer) observePolicies(ctx context.Context, stack *v1.Stack, seen *O
 	if len(selected) == 0 || seen.Suspended {
 		return nil
 	}
-	return o.resolvePolicies(ctx, stack, seen, selected)
+	o.resolvePolicies(ctx, stack, seen, selected)
+	return ctx.Err()
 }
 
 // resolvePolicies resolves the packs of the PolicySets.
-func (o *Observer) resolvePolicies(ctx context.Context, stack *v1.Stack, seen *Observation, selected []policy.Selection) error {
+func (o *Observer) resolvePolicies(ctx context.Context, stack *v1.Stack, seen *Observation, selected []policy.Selection) {
 	for _, of := range selected {
 		resolved, err := o.resolvePolicySet(ctx, of)
 		seen.Packs.Packs = append(seen.Packs.Packs, resolved...)
-		if err == nil {
-			continue
-		}
-		problem := packProblem(stack, seen, err)
 		switch {
-		case problem == nil:
-			return err
-		case !of.Set.Enforces():
-			seen.Packs.Unresolved = firstOf(seen.Packs.Unresolved, problem)
+		case err == nil:
+		case of.Set.Enforces():
+			seen.Policies.Problem = firstOf(seen.Policies.Problem, packProblem(stack, seen, err))
 		default:
-			seen.Policies.Problem = firstOf(seen.Policies.Problem, problem)
+			seen.Packs.Unresolved = firstOf(seen.Packs.Unresolved, packProblem(stack, seen, err))
 		}
 	}
 	var err error
 	if seen.Policies.Enforced, err = policy.Digest(policy.Enforced(seen.Packs.Packs)); err != nil {
-		return err
+		seen.Policies.Problem = firstOf(seen.Policies.Problem, packProblem(stack, seen, err))
 	}
-	if seen.Policies.Problem == nil && seen.Packs.Unresolved == nil {
-		seen.Packs.Digest, err = policy.Digest(seen.Packs.Packs)
+	if seen.Policies.Problem != nil || seen.Packs.Unresolved != nil {
+		return
 	}
-	return err
+	if seen.Packs.Digest, err = policy.Digest(seen.Packs.Packs); err != nil {
+		seen.Packs.Unresolved = packProblem(stack, seen, err)
+	}
 }
 
 // digestPolicies computes the digest of the packs and of the inputs, once both are known.
@@ -144,18 +140,19 @@ func firstOf(first, problem *decide.Problem) *decide.Problem {
 	return problem
 }
 
-// packProblem returns why packs cannot be used, nil for an error of the API server. An edit of the
-// Stack does not help, so that it is never terminal.
+// packProblem returns why packs cannot be used. An edit of the Stack does not help, so that it is
+// never terminal. An error of the API server is looked at again soon.
 func packProblem(stack *v1.Stack, seen *Observation, err error) *decide.Problem {
 	if config := (*packs.ConfigError)(nil); errors.As(err, &config) {
 		return &decide.Problem{Reason: v1.PolicyPackFailedReason, Message: err.Error()}
 	}
 	problem := problemOf(err)
-	if problem == nil {
-		return nil
+	isKnown := problem != nil
+	if !isKnown {
+		problem = &decide.Problem{Message: err.Error()}
 	}
 	problem.Reason, problem.Terminal, problem.Awaited = v1.PolicyPackFailedReason, false, problem.Fetching
-	if errors.Is(err, source.ErrNotServed) {
+	if !isKnown || errors.Is(err, source.ErrNotServed) {
 		problem.Since = stackstatus.NotReadySince(stack, problem.Reason, seen.Now)
 	}
 	return problem
