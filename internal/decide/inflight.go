@@ -64,7 +64,8 @@ func progressStep(running *Run) time.Duration {
 // podAllowance is how long a run may wait for its pod before an edit of the Stack withdraws
 // it, and a check for drift before it is stopped for anything else. Most pods start sooner, and
 // two edits in a row should not start two for nothing.
-// A plan that is not approved any more is not applied meanwhile.
+// A plan that is not approved any more is not applied meanwhile, and no program runs with the
+// policy packs of the past.
 const podAllowance = time.Minute
 
 // inFlight passes a request to cancel on, withdraws a run that waits for its pod in vain,
@@ -75,10 +76,13 @@ func inFlight(o Observation) Decision {
 	switch {
 	case o.Run.CancelAsked:
 		return Decision{Action: Cancel}
-	case o.Run.Withdrawable && (o.Run.Unapproved || took >= podAllowance):
+	case o.Run.Unclaimed && o.Run.OtherPacks, o.Run.Withdrawable && (o.Run.Unapproved || took >= podAllowance):
 		return Decision{Action: Withdraw, After: progressEvery}
 	}
 	d := progressOf(o, took)
+	if o.Run.Unclaimed && o.Run.UnknownPacks {
+		d = d.within(unavailableBackoff)
+	}
 	if o.Run.Withdrawable {
 		return d.within(o.remaining(podAllowance, o.Run.StartedAt))
 	}

@@ -48,6 +48,9 @@ type Run struct {
 	Unclaimed bool
 	// Unapproved reports whether the plan that the run is held to is not approved any more.
 	Unapproved bool
+	// OtherPacks reports whether the policy packs that are enforced are others than those of the
+	// run, and UnknownPacks whether that is not known for now.
+	OtherPacks, UnknownPacks bool
 	// InBackground reports whether the run is one in the background, and Outdated whether the
 	// Stack was edited since the record.
 	InBackground, Outdated bool

@@ -111,10 +111,13 @@ func (o *Observer) observeAfter(ctx context.Context, stack *v1.Stack, done *upke
 	seen := o.observeStack(stack)
 	seen.upkept = done
 	if stack.Status.Run != nil {
-		// Nothing else matters until the run ends, so nothing else is read. A run in the
-		// background holds up nothing.
-		if err := o.observeRun(ctx, stack, seen); err != nil || !seen.Run.InBackground || seen.Run.Phase != run.Running {
+		// Nothing else matters until the run ends, so nothing else is read, but for the packs of
+		// one that waits for its pod. A run in the background holds up nothing.
+		if err := o.observeRun(ctx, stack, seen); err != nil {
 			return seen, err
+		}
+		if !seen.Run.InBackground || seen.Run.Phase != run.Running {
+			return seen, o.observePacksOfRun(ctx, stack, seen)
 		}
 	}
 	if err := o.observePolicies(ctx, stack, seen); err != nil {

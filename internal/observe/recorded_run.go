@@ -96,3 +96,29 @@ func isWanted(stack *v1.Stack) bool {
 	}
 	return record.Generation == stack.Generation && stackstatus.IsStillApproved(stack, record)
 }
+
+// observePacksOfRun finds out whether a run that no pod has started would run the program with other
+// packs than those that are enforced by now. It may wait for days, and the Stack may decide for how
+// long: without this, it would be a way around a PolicySet that was created or changed meanwhile.
+func (o *Observer) observePacksOfRun(ctx context.Context, stack *v1.Stack, seen *Observation) error {
+	record, kind := stack.Status.Run, run.KindOfRecord(stack.Status.Run)
+	if !seen.Run.Unclaimed || kind.Policies != run.PoliciesEnforced || kind.OnRequest || seen.Deleting || seen.Suspended {
+		return nil // a preview on request changes nothing, and is done only once
+	}
+	if err := o.observePolicies(ctx, stack, seen); err != nil {
+		return err
+	}
+	digest := ""
+	if record.Policies != nil {
+		digest = record.Policies.Digest
+	}
+	switch problem := seen.Policies.Problem; {
+	case problem == nil:
+		seen.Run.OtherPacks = seen.Policies.Enforced != digest
+	case problem.Since.IsZero():
+		seen.Run.OtherPacks = true // no run could start with such packs
+	default:
+		seen.Run.UnknownPacks = true // a hiccup of the API server withdraws nothing
+	}
+	return nil
+}

@@ -19,7 +19,7 @@ func (r *Runner) Withdraw(of run.Ref) {
 // withdrawnBefore is the result of a run that was withdrawn before a pod started it.
 func withdrawnBefore(s seen) *run.Result {
 	return &run.Result{
-		Outcome: run.Cancelled, Message: "withdrawn: the Stack was edited or deleted, its preview request removed or its plan no longer approved before a pod started the run; Pulumi was not started",
+		Outcome: run.Cancelled, Message: "withdrawn: the Stack was edited or deleted, its preview request removed, its plan no longer approved or its policy packs changed before a pod started the run; Pulumi was not started",
 		StartedAt: startOf(s), EndedAt: s.now,
 	}
 }
