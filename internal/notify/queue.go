@@ -101,7 +101,8 @@ func New(options Options) (*Queue, error) {
 // AnnotatedEventf records an event. An event that only updates a commit status is sent
 // without writing a Kubernetes Event: it says nothing that the object does not show, and
 // notification-controller passes it only to git forges. A trace is the opposite, as in
-// all Flux controllers: it is written but not sent.
+// all Flux controllers: it is written but not sent. So is an event of an object of the
+// cluster.
 func (q *Queue) AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any) {
 	if !updatesCommitStatus(annotations) {
 		q.options.Writer.AnnotatedEventf(object, annotations, eventtype, reason, format, args...)
@@ -113,6 +114,9 @@ func (q *Queue) AnnotatedEventf(object runtime.Object, annotations map[string]st
 	if err != nil {
 		q.options.Log.Error(err, "cannot send an event", "reason", reason)
 		return
+	}
+	if involved.GetNamespace() == "" {
+		return // notification-controller only takes events of objects in a namespace
 	}
 	q.add(event{
 		object: involved, annotations: maps.Clone(annotations),

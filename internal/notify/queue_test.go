@@ -178,6 +178,23 @@ func TestWhatIsWrittenAndWhatIsSent(t *testing.T) {
 	g.Expect(server.messages()).To(Equal([]string{"a commit status", "a failure"}))
 }
 
+func TestAnEventOfAnObjectOfTheClusterIsOnlyWritten(t *testing.T) {
+	g := NewWithT(t)
+	server := newReceived(t, accept)
+	var logged []string
+	log := funcr.New(func(_, text string) { logged = append(logged, text) }, funcr.Options{})
+	sender, err := newSender(scheme(t), log, server.URL, "pulumi-controller")
+	g.Expect(err).NotTo(HaveOccurred())
+	w := &written{}
+	q, err := New(Options{Writer: w, Sender: sender, Size: 1, Scheme: scheme(t), Registerer: prometheus.NewRegistry(), Log: log})
+	g.Expect(err).NotTo(HaveOccurred())
+	q.AnnotatedEventf(&v1.PolicySet{ObjectMeta: metav1.ObjectMeta{Name: "base"}}, nil, corev1.EventTypeNormal, "Succeeded", "Packs are ready")
+	closed(g, q)
+	g.Expect(w.all()).To(Equal([]string{"Normal Succeeded Packs are ready"}))
+	g.Expect(server.count()).To(BeZero())
+	g.Expect(logged).To(BeEmpty(), "it is no fault")
+}
+
 func TestWithoutAnAddressNothingIsSent(t *testing.T) {
 	g := NewWithT(t)
 	w := &written{}
