@@ -94,7 +94,9 @@ func (c *cluster) addController(files sources.Files) {
 	c.Expect(c.history.watch(c.ctx, c, stacks)).To(Succeed())
 }
 
-func crdNames() []string { return []string{"policysets.pulumi.com", "programs.pulumi.com", "stacks.pulumi.com"} }
+func crdNames() []string {
+	return []string{"policysets.pulumi.com", "programs.pulumi.com", "stacks.pulumi.com"}
+}
 
 // addInfrastructure makes by hand what the guide has made by hand, and commits the rest with what apps is for.
 func (c *cluster) addInfrastructure(files sources.Files) {

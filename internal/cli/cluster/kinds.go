@@ -23,8 +23,8 @@ type Kind struct {
 	Singular, Plural string
 	// OfCluster says that the objects are in no namespace.
 	OfCluster bool
-	newList          func() client.ObjectList
-	items            func(client.ObjectList) []client.Object
+	newList   func() client.ObjectList
+	items     func(client.ObjectList) []client.Object
 }
 
 // Stack is the kind v1.Stack.
