@@ -94,3 +94,31 @@ func TestAHistoryThatCannotBeKeptFailsNoRun(t *testing.T) {
 	err := w.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "app-history"}, &corev1.ConfigMap{})
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 }
+
+// roomForOne is an API server whose quota has room for one more ConfigMap.
+type roomForOne struct {
+	client.Client
+	isFull *bool
+}
+
+func (c roomForOne) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	if _, is := o.(*corev1.ConfigMap); is {
+		if *c.isFull {
+			return errors.New("exceeded quota")
+		}
+		*c.isFull = true
+	}
+	return c.Client.Create(ctx, o, options...)
+}
+
+func TestAHistoryTakesNoRoomFromWhatOthersWaitFor(t *testing.T) {
+	g := NewWithT(t)
+	w := inventoryWorld(t)
+	w.Client = roomForOne{w.Client, new(bool)}
+	w.mustReconcile()
+	id := w.endDoing(run.Succeeded, planOf(plan.OpCreate, "a"))
+	w.runner.results[id].Inventory = &run.Inventory{Resources: things("a")}
+	w.mustReconcile()
+	_, names := w.inventory()
+	g.Expect(names).To(ConsistOf("a"))
+}

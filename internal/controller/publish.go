@@ -30,15 +30,16 @@ func (r *StackReconciler) publish(ctx context.Context, stack *v1.Stack, record *
 	if err != nil {
 		return stackstatus.Published{}, err
 	}
-	r.publishHistory(ctx, stack, record, result)
-	return stackstatus.Published{
+	published := stackstatus.Published{
 		OutputsSecret: outputs,
 		Inventory:     r.publishInventory(ctx, stack, result),
 		RunLog:        r.publishLog(ctx, stack, record, result),
 		Preview:       r.publishPlan(ctx, stack, record, result),
 		Plan:          r.publishProposal(ctx, stack, record, result),
 		Drift:         r.publishDrift(ctx, stack, record, result),
-	}, nil
+	}
+	r.publishHistory(ctx, stack, record, result) // last: approvals wait for the others, which may need the room in a quota
+	return published, nil
 }
 
 // publishInventory writes the inventory of a run, and returns its status. What cannot be
