@@ -22,12 +22,12 @@ import (
 // History adds what a run has changed to that of the runs in the history, and drops that of other
 // runs. It is the same if it is written again, as after a crash before the status is written.
 func (p Publisher) History(ctx context.Context, stack *v1.Stack, run string, change history.Change) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	data, err := history.Encode(change)
+	data, err := history.Encode(change) // which may take a while
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	key := client.ObjectKey{Namespace: stack.Namespace, Name: history.ConfigMap(stack.Name)}
 	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	err = p.Reader.Get(ctx, key, kept)
