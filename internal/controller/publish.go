@@ -75,7 +75,9 @@ func (r *StackReconciler) publishHistory(ctx context.Context, stack *v1.Stack, r
 	if isLast || result.Done == nil || !stackstatus.IsInHistory(record, result) {
 		return
 	}
-	change := history.Change{EndedAt: result.EndedAt, Plan: *result.Done}
+	change := history.Change{
+		EndedAt: result.EndedAt, Approved: record.Approved, ApprovedBy: stackstatus.ApprovedBy(stack, record), Plan: *result.Done,
+	}
 	if err := r.publisher().History(ctx, stack, record.ID, change); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "failed to write what a run has changed", "run", record.ID)
 	}

@@ -28,6 +28,10 @@ const (
 // Change is what a run has changed.
 type Change struct {
 	EndedAt time.Time `json:"endedAt"`
+	// Approved is the digest of the plan that the run was to apply, and ApprovedBy who has approved it.
+	// Runs that share an entry of the history have each their own.
+	Approved   string `json:"approved,omitempty"`
+	ApprovedBy string `json:"approvedBy,omitempty"`
 	// Plan has the steps that were done.
 	Plan plan.Plan `json:"plan"`
 }
@@ -44,7 +48,8 @@ func Key(run string) string { return run + ".json.gz" }
 func Encode(change Change) ([]byte, error) {
 	var data []byte
 	_, ok, err := change.Plan.Within(plan.Bounds()).Fit(func(less plan.Plan) (bool, error) {
-		packed, size, err := bounded.Pack(Change{EndedAt: change.EndedAt, Plan: less.WithoutDigests()})
+		change.Plan = less.WithoutDigests()
+		packed, size, err := bounded.Pack(change)
 		data = packed
 		return size.Fits(most()), err
 	})
@@ -64,6 +69,7 @@ func Decode(data []byte) (Change, error) {
 		return Change{}, fmt.Errorf("reading what the run has changed: %w", err)
 	}
 	read.Plan = read.Plan.Bounded()
+	read.Approved, read.ApprovedBy = bounded.Line(read.Approved, plan.MaxName), bounded.Line(read.ApprovedBy, plan.MaxName)
 	return read, nil
 }
 

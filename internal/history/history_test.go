@@ -51,11 +51,12 @@ func large(steps int) plan.Plan {
 func TestAChangeIsKeptAndBounded(t *testing.T) {
 	g := NewWithT(t)
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
-	data, err := Encode(Change{EndedAt: at, Plan: large(3)})
+	data, err := Encode(Change{EndedAt: at, Approved: "sha256:2", ApprovedBy: "jane", Plan: large(3)})
 	g.Expect(err).NotTo(HaveOccurred())
 	read, err := Decode(data)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(read.EndedAt).To(Equal(at))
+	g.Expect(read.Approved + read.ApprovedBy).To(Equal("sha256:2jane"))
 	g.Expect(read.Plan.Steps).To(HaveLen(3))
 	g.Expect(read.Plan.Steps[0].Properties[0].Digest).To(BeEmpty())
 

@@ -16,10 +16,18 @@ import (
 func addHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result, reason string) {
 	took := result.EndedAt.Sub(result.StartedAt).Round(time.Millisecond)
 	metadata := historyMetadata(record, result)
-	if p := stack.Status.Plan; p != nil && p.Digest == record.Approved && p.ApprovedBy != "" {
-		metadata["approvedBy"] = p.ApprovedBy
+	if by := ApprovedBy(stack, record); by != "" {
+		metadata["approvedBy"] = by
 	}
 	upsertHistory(stack, record, result.EndedAt, took, reason, hasChanged(record, result), metadata)
+}
+
+// ApprovedBy returns who has approved the plan that the run applies, "" if nobody had to.
+func ApprovedBy(stack *v1.Stack, record *v1.RunStatus) string {
+	if p := stack.Status.Plan; p != nil && p.Digest == record.Approved {
+		return p.ApprovedBy
+	}
+	return ""
 }
 
 // upsertHistory adds the run to the entry that it shares with others, or to a new one.

@@ -33,8 +33,11 @@ type historyEntry struct {
 type runChange struct {
 	Run     string     `json:"run"`
 	EndedAt *time.Time `json:"endedAt,omitempty"`
-	Plan    *plan.Plan `json:"plan,omitempty"`
-	Message string     `json:"message,omitempty"`
+	// Approved is the digest of the plan that the run was to apply.
+	Approved   string     `json:"approved,omitempty"`
+	ApprovedBy string     `json:"approvedBy,omitempty"`
+	Plan       *plan.Plan `json:"plan,omitempty"`
+	Message    string     `json:"message,omitempty"`
 }
 
 // historyDiff shows what the runs of the history have changed.
@@ -105,7 +108,7 @@ func changeOf(run string, data map[string][]byte) runChange {
 	if err != nil {
 		return runChange{Run: run, Message: err.Error()}
 	}
-	return runChange{Run: run, EndedAt: &read.EndedAt, Plan: &read.Plan}
+	return runChange{Run: run, EndedAt: &read.EndedAt, Approved: read.Approved, ApprovedBy: read.ApprovedBy, Plan: &read.Plan}
 }
 
 func (s *session) showHistory(entries []historyEntry) error {
@@ -122,6 +125,9 @@ func (s *session) showHistory(entries []historyEntry) error {
 			when := ""
 			if change.EndedAt != nil {
 				when = ", " + s.ago(*change.EndedAt) + " ago"
+			}
+			if change.ApprovedBy != "" {
+				when += ", approved by " + table.Visible(change.ApprovedBy)
 			}
 			_, _ = fmt.Fprintf(&text, "run %s%s: %s\n", table.Visible(change.Run), when, table.Visible(change.text()))
 			if change.Plan != nil {
@@ -148,7 +154,11 @@ func historyMarkdown(entries []historyEntry, most int) string {
 				part += fmt.Sprintf("Run %s: %s\n\n", code(change.Run), table.Visible(change.text()))
 				continue
 			}
-			part += fmt.Sprintf("Run %s\n\n", code(change.Run))
+			approved := ""
+			if change.ApprovedBy != "" {
+				approved = ", approved by " + code(change.ApprovedBy)
+			}
+			part += fmt.Sprintf("Run %s%s\n\n", code(change.Run), approved)
 			part += plan.DoneMarkdown(*change.Plan, most-room-text.Len()-len(part)) + "\n"
 		}
 		if text.Len()+len(part)+room > most {
@@ -168,9 +178,6 @@ func (e historyEntry) title() string {
 	}
 	if e.TotalReconciliations > 1 {
 		title += fmt.Sprintf(", %d runs", e.TotalReconciliations)
-	}
-	if by := e.Metadata["approvedBy"]; by != "" {
-		title += ", approved by " + by
 	}
 	return title
 }

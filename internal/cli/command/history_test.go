@@ -47,7 +47,7 @@ func TestHistoryShowsWhatRunsHaveChanged(t *testing.T) {
 	w.status(func(s *v1.StackStatus) {
 		s.History = meta.History{
 			entry(time.Minute, "UpdateFailed", 1, update(map[string]string{"run": "f", "changedIn": "f", "changes": "1 deleted, 1 unchanged"})),
-			entry(2*time.Minute, "ReconciliationSucceeded", 4, update(map[string]string{"run": "e", "changedIn": "d,c", "changes": "2 unchanged", "approvedBy": "jane\x1b[31m`"})),
+			entry(2*time.Minute, "ReconciliationSucceeded", 4, update(map[string]string{"run": "e", "changedIn": "d,c", "changes": "2 unchanged"})),
 			entry(3*time.Minute, "RunInterrupted", 1, update(map[string]string{"run": "b"})),
 			entry(4*time.Minute, "Recovered", 1, map[string]string{"operation": "recover", "run": "r"}),
 			entry(time.Hour, "StackLocked", 1, update(nil)),
@@ -61,6 +61,7 @@ func TestHistoryShowsWhatRunsHaveChanged(t *testing.T) {
 	}
 	failed := thing("b", plan.OpReplace, plan.Property{Path: "name", Kind: plan.KindUpdate, Replaces: true, Change: plan.Change{Old: text("b"), New: text("b2")}})
 	failed.Failed = true
+	approvers := map[string]string{"d": "jane\x1b[31m`"} // the last run of its entry was of nobody
 	data := map[string][]byte{history.Key("c"): {}, history.Key("gone"): []byte("x")}
 	for run, change := range map[string]plan.Plan{
 		"f": {Steps: []plan.Step{thing("b", plan.OpDelete), failed}},
@@ -70,7 +71,7 @@ func TestHistoryShowsWhatRunsHaveChanged(t *testing.T) {
 			More: plan.Counts{Create: 20_000}, Outputs: []plan.Output{{Name: "url", Change: plan.Change{New: text("https://example.com")}}}},
 	} {
 		var err error
-		data[history.Key(run)], err = history.Encode(history.Change{EndedAt: now.Add(-5 * time.Minute), Plan: change})
+		data[history.Key(run)], err = history.Encode(history.Change{EndedAt: now.Add(-5 * time.Minute), Approved: "sha256:" + run, ApprovedBy: approvers[run], Plan: change})
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "network-history"}, BinaryData: data}
