@@ -34,9 +34,10 @@ func (p Plan) Destructive() bool {
 	return p.Destroy || counts.Replace+counts.Delete+counts.Other+counts.Failed > 0
 }
 
-// WithoutFailed returns a plan from elsewhere as one that nobody has tried: a step that has failed counts
-// as nothing else, and could so hide a deletion.
-func (p Plan) WithoutFailed() Plan {
+// Untried returns a plan from elsewhere as one that nobody has tried: a step that has failed counts as
+// nothing else, and could so hide a deletion.
+func (p Plan) Untried() Plan {
+	p.Incomplete = false
 	p.Steps = slices.Clone(p.Steps)
 	for n := range p.Steps {
 		p.Steps[n].Failed = false
@@ -47,7 +48,7 @@ func (p Plan) WithoutFailed() Plan {
 
 // IsEmpty reports whether the plan changes neither a resource nor an output.
 func (p Plan) IsEmpty() bool {
-	return p.Counts().Total() == 0 && len(p.Outputs)+p.MoreOutputs == 0
+	return !p.Incomplete && p.Counts().Total() == 0 && len(p.Outputs)+p.MoreOutputs == 0
 }
 
 // and returns the counts with those of the steps.

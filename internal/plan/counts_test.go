@@ -33,8 +33,8 @@ func TestCountsAndWhatIsDestructive(t *testing.T) {
 		"a destroy of nothing":    {Plan{Destroy: true}, "no changes", true},
 		"a deletion that is left": {Plan{More: Counts{Delete: 3}}, "3 to delete", true},
 		"a step that has failed":  {Plan{Steps: []Step{{Op: OpUpdate, Failed: true}}}, "no changes", true},
-		"it is not tried":         {Plan{Steps: []Step{{Op: OpDelete, Failed: true}}}.WithoutFailed(), "1 to delete", true},
-		"others are not tried":    {Plan{More: Counts{Failed: 2, Other: 1}}.WithoutFailed(), "3 other", true},
+		"it is not tried":         {Plan{Steps: []Step{{Op: OpDelete, Failed: true}}}.Untried(), "1 to delete", true},
+		"others are not tried":    {Plan{More: Counts{Failed: 2, Other: 1}}.Untried(), "3 other", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -18,7 +18,7 @@ const digestPrefix = "sha256:"
 
 // Digest is the digest of the plan's content, sha256:<hex>. It depends neither on the order
 // of steps, properties and outputs nor on how much of them is left out or cut, and changes
-// with anything else but Unbound. Its bytes are pinned by a test: another digest of the same
+// with anything else but Unbound and Incomplete. Its bytes are pinned by a test: another digest of the same
 // plan would make every approval void.
 func (p Plan) Digest() string {
 	return hash("plan", struct {

@@ -40,7 +40,12 @@ func (s Step) done() string {
 // DoneText counts what a run has done.
 func DoneText(done Plan) string {
 	counts := done.Counts()
-	if counts.Total() == 0 && len(done.Outputs)+done.MoreOutputs > 0 {
+	switch {
+	case done.Incomplete && counts.Total() == 0:
+		return "it is not known which resources changed, as events of Pulumi were lost"
+	case done.Incomplete:
+		return doneCounts(counts) + ", and maybe more, as events of Pulumi were lost"
+	case counts.Total() == 0 && len(done.Outputs)+done.MoreOutputs > 0:
 		return "only outputs changed"
 	}
 	return doneCounts(counts)
@@ -51,6 +56,15 @@ func doneCounts(c Counts) string {
 		{c.Create, "created"}, {c.Import, "imported"}, {c.Update, "updated"}, {c.Replace, "replaced"}, {c.Delete, "deleted"},
 		{c.Retain, "left in place (retainOnDelete)"}, {c.Options, "with changed options"}, {c.Other, "other"}, {c.Failed, "failed"},
 	}, "no changes")
+}
+
+// maxDone bounds the Size of what a run has done. Nothing depends on it, so it takes less than a plan.
+const maxDone = 4 << 20
+
+// FitDone returns as much of what a run has done as is kept, without digests.
+func FitDone(done Plan) Plan {
+	done, _, _ = done.WithoutDigests().Fit(func(p Plan) (bool, error) { return p.Size() <= maxDone, nil })
+	return done.WithoutDigests()
 }
 
 // WithoutDigests leaves out all digests: nobody approves what was done, and they take as much

@@ -31,6 +31,8 @@ func TestWhatWasDoneIsShownAsThat(t *testing.T) {
 	g.Expect(DoneText(done())).To(Equal("1 created, 1 imported, 2 updated, 3 replaced, 4 deleted, 1 left in place (retainOnDelete), 1 with changed options, 1 other, 2 failed"))
 	g.Expect(DoneText(Plan{MoreOutputs: 1})).To(Equal("only outputs changed"))
 	g.Expect(DoneText(Plan{})).To(Equal("no changes"))
+	g.Expect(DoneText(Plan{Incomplete: true})).To(Equal("it is not known which resources changed, as events of Pulumi were lost"))
+	g.Expect(DoneText(Plan{Steps: []Step{{Op: OpCreate}}, Incomplete: true})).To(Equal("1 created, and maybe more, as events of Pulumi were lost"))
 }
 
 func TestWhatWasDoneIsKeptWithoutDigests(t *testing.T) {
@@ -55,4 +57,11 @@ func TestAStepThatHasFailedIsNoPlan(t *testing.T) {
 	failed := step
 	failed.Failed = true
 	g.Expect(failed.digest()).NotTo(Equal(step.digest()))
+
+	whole, incomplete := Plan{Steps: []Step{step}}, Plan{Steps: []Step{failed}, Incomplete: true}
+	text, err = json.Marshal(whole)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(text)).NotTo(ContainSubstring("ncomplete"))
+	g.Expect(Plan{Incomplete: true}.IsEmpty()).To(BeFalse())
+	g.Expect(incomplete.Untried()).To(Equal(whole))
 }

@@ -62,6 +62,8 @@ type Plan struct {
 	// Unbound says why Pulumi cannot be held to this plan by one of its own, "" if it can. It
 	// is not part of the digest.
 	Unbound string `json:"unbound,omitempty"`
+	// Incomplete says of what a run has done that there may be more. It is not part of the digest either.
+	Incomplete bool `json:"incomplete,omitempty"`
 }
 
 // Step is what would be done to one resource.

@@ -13,10 +13,9 @@ import (
 )
 
 // Every update collects what it does, and nothing depends on it. So it takes less memory than a plan:
-// maxDoneSize bounds the values that are collected, in bytes, and maxDone those in the result.
+// maxDoneSize bounds the values that are collected, in bytes.
 const (
 	maxDoneSize = 8 << 20
-	maxDone     = 4 << 20
 	// sizeOfChange is about what a change takes in memory beside its texts.
 	sizeOfChange = 400
 )
@@ -42,11 +41,11 @@ func (s *session) done() *plan.Plan {
 	// The names that providers have made up are known by now.
 	made := steps.plan(s.mask, nil, s.unread != nil)
 	made.Destroy = s.destroys()
-	made, _, _ = made.Fit(func(p plan.Plan) (bool, error) { return p.Size() <= maxDone, nil })
+	made.Incomplete = s.events.missed || s.events.counts.over
 	if made.IsEmpty() {
 		return nil
 	}
-	made = made.WithoutDigests()
+	made = plan.FitDone(made)
 	return &made
 }
 

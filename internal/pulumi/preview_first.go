@@ -27,7 +27,9 @@ func (s *session) endPreview(last exit) {
 	was, next := *s.events, s.newEvents()
 	next.startsProgram, next.leftCreates, next.began, next.ended = was.startsProgram, was.leftCreates, was.began, was.ended
 	next.policies, next.errors, next.printed, next.unsaved = was.policies, was.errors, was.printed, was.unsaved
-	next.missed = last.code == 0 // it has updated, and nobody has seen that
+	if last.code == 0 { // it has updated, and nobody has seen that
+		next.missed, next.planned = true, s.doneSteps()
+	}
 	next.keepRefusal(was)
 	s.events = next
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -67,9 +68,11 @@ func TestAnUpdateThatFailsInItsPreviewHasDoneNothing(t *testing.T) {
 func TestAnUpdateThatNobodyHasSeenIsNotTakenForItsPreview(t *testing.T) {
 	g := NewWithT(t)
 	s, _, write := heldSession(t)
+	s.run.Operation = run.Update
 	write(createdEvents("a"))
 	s.endPreview(exit{})
 	g.Expect(s.events.changes().Unknown).To(BeTrue())
+	g.Expect(s.done()).To(HaveValue(Equal(plan.Plan{Incomplete: true})))
 }
 
 // With policy packs, an update previews first also if Pulumi is not held to a plan.

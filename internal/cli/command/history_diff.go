@@ -100,7 +100,7 @@ func changeOf(run string, data map[string][]byte) runChange {
 	kept, known := data[history.Key(run)]
 	switch {
 	case !known:
-		return runChange{Run: run, Message: "there are no details: they could not be written, for which the log of the controller has the reason, or the pod of the run was of an earlier version"}
+		return runChange{Run: run, Message: "there are no details: they could not be written (see the log of the controller), or the pod of the run was of an earlier version"}
 	case len(kept) == 0:
 		return runChange{Run: run, Message: "the details were dropped to make room for those of later runs"}
 	}

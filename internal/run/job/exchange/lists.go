@@ -143,9 +143,10 @@ func boundedDone(reported *plan.Plan) *plan.Plan {
 	if reported == nil {
 		return nil
 	}
-	bounded := plan.Plan{
+	bounded := plan.FitDone(plan.Plan{
 		Destroy: reported.Destroy, Steps: reported.Steps, More: reported.More, Outputs: reported.Outputs, MoreOutputs: reported.MoreOutputs,
-	}.Bounded().WithoutDigests()
+		Incomplete: reported.Incomplete,
+	}.Bounded())
 	return &bounded
 }
 
@@ -156,7 +157,7 @@ func boundedDrift(reported *run.Drift) *run.Drift {
 	}
 	found := reported.Found
 	return &run.Drift{
-		Found:   plan.Plan{Steps: found.Steps, More: found.More, MoreDigest: found.MoreDigest}.Bounded().WithoutFailed(),
+		Found:   plan.Plan{Steps: found.Steps, More: found.More, MoreDigest: found.MoreDigest}.Bounded().Untried(),
 		Ignored: boundedCount(reported.Ignored),
 	}
 }

@@ -206,7 +206,7 @@ func TestForgedListsAreBounded(t *testing.T) {
 	for i := range forged.Steps[1:] {
 		forged.Steps[i+1].URN = "v"
 	}
-	forged.Steps[1].Failed = true
+	forged.Steps[1].Failed, forged.Incomplete = true, true
 	all, err := pack(result{Result: run.Result{
 		Outcome: run.Succeeded, Inventory: &run.Inventory{Resources: resources, LeftOut: -5}, Plan: forged, Done: forged,
 		Drift: &run.Drift{Found: plan.Plan{Steps: forged.Steps, Inputs: "none", Outputs: []plan.Output{{}}}, Ignored: -1},
@@ -227,7 +227,8 @@ func TestForgedListsAreBounded(t *testing.T) {
 	g.Expect(read.Plan.Steps[1].Failed).To(BeFalse(), "nobody has tried a plan")
 	g.Expect(read.Plan.More).To(Equal(plan.Counts{Delete: maxCount, Other: 1}))
 	g.Expect(read.Done.Steps[1].Failed).To(BeTrue())
-	g.Expect(read.Done.WithoutFailed()).To(Equal(plan.Plan{Steps: read.Plan.Steps, More: read.Plan.More}))
+	g.Expect(read.Done.Untried()).To(Equal(plan.Plan{Steps: read.Plan.Steps, More: read.Plan.More}))
+	g.Expect(read.Done.Incomplete && !read.Plan.Incomplete).To(BeTrue())
 	g.Expect(*read.Drift).To(Equal(run.Drift{Found: plan.Plan{Steps: read.Plan.Steps}}), "it has only steps")
 }
 
@@ -253,6 +254,23 @@ func TestForgedViolationsAreBounded(t *testing.T) {
 	})), "another level would be a label of metrics")
 	g.Expect(read.Violations.Mandatory).To(Equal(map[string]int{"huge": maxCount}))
 	g.Expect(read.Violations.Advisory).To(HaveLen(v1.MaxPolicySets + 1))
+}
+
+// The controller packs it again, which takes time with each byte.
+func TestWhatWasDoneIsBoundedAsAWhole(t *testing.T) {
+	g := NewWithT(t)
+	var done plan.Plan
+	for n := range 100 {
+		one := plan.Step{Op: plan.OpCreate, URN: fmt.Sprintf("urn:%d", n)}
+		for m := range 20 {
+			one.Properties = append(one.Properties, plan.Property{Path: fmt.Sprint(m), Change: plan.Change{New: quoted(strings.Repeat("x", 4000))}})
+		}
+		done.Steps = append(done.Steps, one)
+	}
+	bounded := boundedDone(&done)
+	g.Expect(done.Size()).To(BeNumerically(">", 7<<20))
+	g.Expect(bounded.Size()).To(BeNumerically("<=", 4<<20))
+	g.Expect(bounded.Counts()).To(Equal(plan.Counts{Create: 100}))
 }
 
 func TestAnUnknownCancelIsIgnored(t *testing.T) {

@@ -207,7 +207,7 @@ func (r reported) plan() (*plan.Plan, error) {
 	if made == nil {
 		return nil, nil
 	}
-	bounded := made.Bounded().WithoutFailed()
+	bounded := made.Bounded().Untried()
 	return &bounded, nil
 }
 
