@@ -72,7 +72,7 @@ func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack
 // for it: an entry of the history names the run all the same. A run that is in no entry has none.
 func (r *StackReconciler) publishHistory(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	isLast := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // the ConfigMap goes with the Stack
-	if isLast || result.Done == nil || !stackstatus.IsInHistory(record, result) {
+	if isLast || result.Done == nil || !stackstatus.IsInHistory(stack, record, result) {
 		return
 	}
 	change := history.Change{

@@ -4,6 +4,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,6 +35,15 @@ func Of(run string, changed bool, before map[string]string) map[string]string {
 		metadata[changedInKey] = strings.Join(runs, ",")
 	}
 	return metadata
+}
+
+// WithChange returns the metadata of an entry with one more run that has changed something, and that is in
+// no entry of its own.
+func WithChange(metadata map[string]string, run string) map[string]string {
+	changed := make(map[string]string)
+	maps.Copy(changed, metadata)
+	changed[changedInKey] = Of(run, true, metadata)[changedInKey]
+	return changed
 }
 
 // Run returns the ID of the last run of an entry, "" if an earlier version has written the entry.

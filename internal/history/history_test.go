@@ -29,6 +29,10 @@ func TestAnEntryNamesTheRunsThatHaveChangedSomething(t *testing.T) {
 	g.Expect(metadata).To(Equal(map[string]string{"run": "g", "changedIn": "g,f,e,d,c"}))
 	g.Expect(Of("a", false, map[string]string{"operation": "update"})).To(Equal(map[string]string{"run": "a"}), "an entry of an earlier version")
 	g.Expect(ChangedIn(nil)).To(BeEmpty())
+	shared := map[string]string{"operation": "update", "run": "b", "changedIn": "a"}
+	g.Expect(WithChange(shared, "c")).To(Equal(map[string]string{"operation": "update", "run": "b", "changedIn": "c,a"}))
+	g.Expect(shared["changedIn"]).To(Equal("a"))
+	g.Expect(WithChange(nil, "c")).To(Equal(map[string]string{"changedIn": "c"}))
 
 	g.Expect(Runs(meta.History{
 		{Metadata: map[string]string{"run": "d", "changedIn": "c,b"}},

@@ -185,6 +185,7 @@ func markCorrectionPlan(stack *v1.Stack) {
 // resources. What Pulumi has begun is recovered from, and a check finds what is left of the drift.
 func absorbFailedCorrection(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	why := cmp.Or(result.Message, string(result.Outcome))
+	addToLatest(stack, record, result)
 	if result.Interrupted {
 		addInterrupted(stack, record, result.EndedAt)
 	}

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -249,4 +250,26 @@ func TestAPlanThatUndoesDriftIsNotOlderThanTheCheckBeforeIt(t *testing.T) {
 
 	stack.Status.Drift.LastCheckedAt = &metav1.Time{Time: ahead.Add(time.Second)}
 	g.Expect(decided(stack)).To(Equal("Start propose of drift"), "it is, after the next check")
+}
+
+// It is the run that people look for, and has no entry of its own.
+func TestTheHistoryNamesACorrectionThatHasFailed(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	stack.Generation = 3
+	for _, step := range []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftCorrect), ended(check, run.Succeeded)} {
+		step(stack)
+	}
+	before := stack.Status.History.DeepCopy()
+	startRun(stack, updateDrift, "correction", "sha256:inputs")
+	result := ofRun(run.Failed)
+	result.Done = &plan.Plan{Steps: []plan.Step{{Op: plan.OpUpdate, URN: "urn:a"}}}
+	g.Expect(IsInHistory(stack, stack.Status.Run, result)).To(BeTrue())
+	AbsorbResult(stack, result)
+	g.Expect(history.ChangedIn(stack.Status.History[0].Metadata)).To(HaveExactElements("correction", "earlier"))
+	g.Expect(history.Run(stack.Status.History[0].Metadata)).To(Equal("earlier"))
+	stack.Status.History[0].Metadata = before[0].Metadata
+	g.Expect(stack.Status.History).To(Equal(before))
+
+	g.Expect(IsInHistory(&v1.Stack{}, &v1.RunStatus{Operation: v1.OperationUpdate, Drift: "sha256:drift"}, result)).To(BeFalse(), "no entry can name it")
 }

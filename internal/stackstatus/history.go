@@ -55,10 +55,18 @@ func addInterruptedHistory(stack *v1.Stack, record *v1.RunStatus, now time.Time)
 	upsertHistory(stack, record, now, took, v1.RunInterruptedReason, false, historyMetadata(record, &run.Result{}))
 }
 
-// IsInHistory reports whether the run gets into the history: a correction of drift that has failed does
-// not, as it leaves the last run as it is.
-func IsInHistory(record *v1.RunStatus, result *run.Result) bool {
-	return run.KindOfRecord(record).Reconciles && (!isCorrection(record) || result.Outcome == run.Succeeded)
+// addToLatest has the latest entry name a correction of drift that has failed, and what it has changed. It
+// has no entry of its own, as it leaves the last run as it is.
+func addToLatest(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	if latest := stack.Status.History.Latest(); latest != nil && hasChanged(record, result) {
+		latest.Metadata = history.WithChange(latest.Metadata, record.ID)
+	}
+}
+
+// IsInHistory reports whether an entry of the history is to name the run.
+func IsInHistory(stack *v1.Stack, record *v1.RunStatus, result *run.Result) bool {
+	isOwn := !isCorrection(record) || result.Outcome == run.Succeeded
+	return run.KindOfRecord(record).Reconciles && (isOwn || stack.Status.History.Latest() != nil)
 }
 
 // historyDigest is empty for a run that runs no inputs: it must not share an entry with one
