@@ -53,8 +53,9 @@ func (s *session) historyDiff(ctx context.Context, api client.Reader, stack *v1.
 		return err
 	}
 	var entries []historyEntry
-	for _, one := range stack.Status.History {
-		entries = append(entries, historyEntry{Snapshot: one, Changes: changesOf(one.Metadata, data)})
+	for room, n := maxShown, 0; n < len(stack.Status.History); n++ {
+		one := stack.Status.History[n]
+		entries = append(entries, historyEntry{Snapshot: one, Changes: changesOf(one.Metadata, data, &room)})
 	}
 	switch output {
 	case "":
@@ -83,15 +84,27 @@ func readHistory(ctx context.Context, api client.Reader, stack *v1.Stack) (map[s
 	return kept.BinaryData, nil
 }
 
-// changesOf returns what the runs of an entry have changed.
-func changesOf(metadata map[string]string, data map[string][]byte) []runChange {
+// maxShown bounds what is shown of all runs, in bytes: anyone who may write ConfigMaps in the namespace can
+// write a small one that unpacks to much.
+const maxShown = 32 << 20
+
+// changesOf returns what the runs of an entry have changed, as far as there is room.
+func changesOf(metadata map[string]string, data map[string][]byte, room *int) []runChange {
 	runs := history.ChangedIn(metadata)
 	if last := history.Run(metadata); len(data[history.Key(last)]) > 0 && !slices.Contains(runs, last) {
 		runs = slices.Insert(runs, 0, last) // its result was lost
 	}
 	changes := []runChange{}
 	for _, run := range runs {
-		changes = append(changes, changeOf(run, data))
+		if *room <= 0 {
+			changes = append(changes, runChange{Run: run, Message: "the details of the runs before are too large to show these too"})
+			continue
+		}
+		change := changeOf(run, data)
+		if change.Plan != nil {
+			*room -= change.Plan.Size()
+		}
+		changes = append(changes, change)
 	}
 	return changes
 }

@@ -89,6 +89,17 @@ func TestHistoryShowsWhatRunsHaveChanged(t *testing.T) {
 	w.golden("history_forbidden", "history stack network --diff --as history-reader")
 }
 
+func TestNotMoreOfAHistoryIsReadThanIsShown(t *testing.T) {
+	g := NewWithT(t)
+	packed, err := history.Encode(history.Change{Plan: plan.Plan{Steps: []plan.Step{{Op: plan.OpCreate, URN: "urn:a"}}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	data := map[string][]byte{history.Key("a"): packed, history.Key("b"): packed}
+	room := 1
+	changes := changesOf(map[string]string{"run": "b", "changedIn": "b,a"}, data, &room)
+	g.Expect(changes[0].Plan).NotTo(BeNil())
+	g.Expect(changes[1]).To(Equal(runChange{Run: "a", Message: "the details of the runs before are too large to show these too"}))
+}
+
 func TestAHistoryInMarkdownIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	steps := make([]plan.Step, 500)
