@@ -346,3 +346,20 @@ func TestAProposalThatIsKilledWhileItCreatesTheStackIsRecoveredFrom(t *testing.T
 	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	b.Expect(result.Interrupted).To(BeFalse())
 }
+
+// Only a resource that does not exist yet may be another value in the update, and not what is beside it.
+func TestTheRestOfAnOutputWithAResourceIsHeldToThePlan(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider().withStack()
+	path := filepath.Join(l.cloud, "replicas")
+	writeTree(t, l.cloud, map[string]string{"replicas": "3"})
+	proposal := l.propose(l.thing("value: one") + "outputs: {o: {r: \"${a}\", replicas: {\"fn::readFile\": " + path + "}}}\n")
+	made := l.proposed(proposal)
+	l.Expect(made.Unbound).To(BeEmpty())
+	l.replacing("--plan", "printf 300 > "+path)
+	update := approved(proposal, made)
+	update.ID += "-update"
+	result := l.do(t.Context(), update)
+	l.Expect(result.Outcome).To(Equal(run.Failed), result.Message)
+	l.Expect(result.Message).To(ContainSubstring("it was to do something else than the approved plan"))
+}

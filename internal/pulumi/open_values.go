@@ -30,13 +30,15 @@ func (found *goals) heldText() (string, error) {
 	return string(text), nil
 }
 
-// open has the members with the names be open, of which the first are those of the value itself.
+// open opens what may be another value in the members with the names, of which the first are those of the
+// value itself.
 func (b binding) open(value json.RawMessage, names [][]string) (json.RawMessage, error) {
 	switch {
 	case !isFile(value) && !refersToResource(value):
 		return value, nil
 	case len(names) == 0 && b.isOpen(value):
-		return quote(plugin.UnknownStringValue), nil
+		read, _ := decoded(value)
+		return json.Marshal(b.opened(read))
 	case len(names) == 0:
 		return value, nil
 	}
@@ -55,6 +57,28 @@ func (b binding) open(value json.RawMessage, names [][]string) (json.RawMessage,
 		members[name] = opened
 	}
 	return json.Marshal(members)
+}
+
+// opened is the value in which only the resources and files themselves are open: Pulumi compares what is
+// beside them. A secret is JSON in a text, and so is open as a whole.
+func (b binding) opened(value any) any {
+	switch value := value.(type) {
+	case []any:
+		for n := range value {
+			value[n] = b.opened(value[n])
+		}
+	case map[string]any:
+		if _, signed := value[sig.Key]; signed {
+			if b.isOpen(quote(value)) {
+				return plugin.UnknownStringValue
+			}
+			return value
+		}
+		for name := range value {
+			value[name] = b.opened(value[name])
+		}
+	}
+	return value
 }
 
 // isOpen reports whether a value may be another one in the update: a resource that does not exist yet
