@@ -138,6 +138,27 @@ func TestAPackThatCannotBeUsedStopsTheRun(t *testing.T) {
 	}
 }
 
+func TestAnUpdateWithoutItsPacksIsStoppedAfterItsPreview(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider().withStack()
+	cli, err := process.FindBin("pulumi")
+	l.Expect(err).NotTo(HaveOccurred())
+	// A CLI that does not know policy packs, as the image of a Stack may have it.
+	writeProgram(t, filepath.Join(l.driver.Bin, "pulumi"), `#!/bin/sh
+for arg; do
+	shift
+	case $arg in --policy-pack*) ;; *) set -- "$@" "$arg" ;; esac
+done
+exec `+cli+` "$@"
+`)
+	result := l.guarded(t.Context(), l.update(l.thing("value: forbidden")), nil, labPack("base", "values", ""))
+	l.Expect(result.Outcome).To(Equal(run.PolicyPackFailed), result.Message)
+	l.Expect(result.Message).To(ContainSubstring("policy pack values of PolicySet base: Pulumi's events do not say that it was loaded"))
+	l.Expect(l.things()).To(BeZero(), "nothing is made")
+	l.Expect(result.Changes).To(Equal(run.Changes{}))
+	l.Expect(result.Interrupted).To(BeFalse())
+}
+
 func TestTheStackDoesNotDecideHowAPackRuns(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()

@@ -44,6 +44,8 @@ type follower struct {
 	// calls onUpdate then.
 	previewsFirst bool
 	onUpdate      func()
+	// onPreviewed, if set, is called once that preview has ended.
+	onPreviewed func()
 	// stopCreating, if set, is called once the engine has warned of creations in flight, and
 	// stopOther once it has, or may have, started a step that is not approved.
 	stopCreating, stopOther func()
@@ -80,6 +82,10 @@ func (f *follower) poll() {
 		// steps that are not approved.
 		f.failed, f.events.missed = true, true
 		f.say(fmt.Sprintf("the events of Pulumi cannot be read: %v", err))
+	}
+	if f.onPreviewed != nil && f.previewsFirst && f.events.summary != nil {
+		f.onPreviewed()
+		f.onPreviewed = nil
 	}
 	now := f.events.progress()
 	if f.previewsFirst {

@@ -184,6 +184,9 @@ func verdicts(all run.Violations) []plan.Policy {
 	return made
 }
 
+// stays is said of an update that its policies have stopped too late.
+const stays = ". What was done by then stays"
+
 // violationsMessage says which mandatory policies are violated: the first, and how many more.
 func violationsMessage(all run.Violations, changed bool) string {
 	total := 0
@@ -203,7 +206,7 @@ func violationsMessage(all run.Violations, changed bool) string {
 		text += "; and " + plural.Of(total-1, "more violation", "more violations")
 	}
 	if changed {
-		text += ". What was done by then stays"
+		text += stays
 	}
 	return text
 }

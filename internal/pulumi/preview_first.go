@@ -9,12 +9,24 @@ func (s *session) previewFirst(f *follower) {
 	deferred := s.deferred
 	s.events.preview = true
 	f.previewsFirst = true
+	f.onPreviewed = s.provePreview
 	f.onUpdate = func() {
 		s.deferred = deferred // the update reports the same diagnostics
 		was, next := *s.events, s.newEvents()
 		next.leftCreates, next.began, next.planned = was.leftCreates, true, s.doneSteps()
 		next.keepRefusal(was)
 		*s.events = *next
+	}
+}
+
+// provePreview stops an update before it changes anything, unless its preview was made with the packs.
+func (s *session) provePreview() {
+	if !s.isGuarded() {
+		return
+	}
+	s.unproven = s.provePacks()
+	if s.proven = s.unproven == nil; !s.proven {
+		s.stop(s.unproven)
 	}
 }
 

@@ -43,6 +43,9 @@ func (s *session) result(end ending) run.Result {
 	if result.Violations = s.violations(); outcome == run.PolicyViolation {
 		message = cmp.Or(violationsMessage(result.Violations, s.hasChanged()), message)
 	}
+	if outcome == run.PolicyPackFailed && s.hasChanged() {
+		message += stays // the pack has died in mid-update
+	}
 	if outcome != run.Succeeded {
 		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome) + s.driftSoFar(outcome)
 	}

@@ -120,6 +120,10 @@ type session struct {
 	// loads them.
 	packs    []*policyPack
 	updating bool
+	// proven is set once the events of the preview of that update say that Pulumi has loaded each
+	// pack, and unproven is why the update is stopped if they do not.
+	proven   bool
+	unproven error
 	// isPack is set for the session that installs a policy pack.
 	isPack bool
 	// ignore is the drift that does not count.
@@ -144,6 +148,8 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 	s.endPreview(last)
 	s.pending = append(s.pending, s.events.leftCreates...)
 	switch {
+	case s.unproven != nil:
+		err = s.unproven
 	case err != nil:
 	case len(s.events.leftCreates) > 0:
 		err = errPending
@@ -165,7 +171,8 @@ func (s *session) withEvents(ctx context.Context, operation ...string) (exit, er
 		s.events.missed = true
 		s.say("the events of Pulumi are incomplete")
 	}
-	if err == nil && last.code == 0 && loadsPacks(operation) {
+	isProven := s.updating && s.proven && s.events.summary == nil // which has lost its events, as on a full disk
+	if err == nil && last.code == 0 && loadsPacks(operation) && !isProven {
 		err = s.provePacks()
 	}
 	return last, err

@@ -52,7 +52,8 @@ const (
 	// before it changed anything: values that are only known in mid-update are checked then.
 	PolicyViolation Outcome = "PolicyViolation"
 	// PolicyPackFailed is a run that was stopped because one of its policy packs could not be
-	// fetched, installed, configured or started, or died. It may be transient.
+	// fetched, installed, configured or started, as a rule before it changed anything, or died. It
+	// may be transient.
 	PolicyPackFailed Outcome = "PolicyPackFailed"
 	// InvalidSpec is a run that did nothing because the API server rejects its pod as
 	// invalid: spec.workspaceTemplate asks for something that does not exist.

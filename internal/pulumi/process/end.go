@@ -68,7 +68,7 @@ func (p *Child) EndsBefore(ready func() bool, patience time.Duration) bool {
 }
 
 // pollInterval is how often EndsBefore looks.
-const pollInterval = 100 * time.Millisecond
+const pollInterval = 20 * time.Millisecond
 
 // EndsWithin waits for the end, up to patience or until abort is closed. It heeds abort
 // only after apartSignals: a second signal right after the first may be taken for the
