@@ -35,6 +35,8 @@ type policyWatches struct {
 	mu         sync.Mutex
 	sets       watched
 	namespaces watched
+	// denied says that the log has it that PolicySets may not be listed.
+	denied bool
 }
 
 // watched is what has become of a watch.
@@ -45,16 +47,22 @@ type watched struct {
 	err      error
 }
 
-// lookAgainAfter is how long to wait before looking again for a watch that was not possible.
-const lookAgainAfter = time.Minute
+const (
+	// lookAgainAfter is how long to wait before looking again for a watch that is not permitted.
+	lookAgainAfter = time.Minute
+	// unservedAfter is how long to wait before looking again for a kind that is not served. It is
+	// short, as the runs that start meanwhile are not guarded, and one list for all Stacks.
+	unservedAfter = 5 * time.Second
+)
 
 func newPolicyWatches(c controller.Controller, mgr ctrl.Manager, r *StackReconciler) *policyWatches {
 	return &policyWatches{controller: c, manager: mgr, reconciler: r}
 }
 
 // ensureSets watches PolicySets. It returns false if there can be none: the cluster does not serve
-// them, or this controller serves one namespace only and may not list them. A nil receiver, as in
-// tests, watches nothing.
+// them, or this controller serves one namespace only and may not list them. Most such controllers
+// are a team's own, in a cluster that may have no PolicySets, so that they run all the same, and say
+// so. A nil receiver, as in tests, watches nothing.
 func (w *policyWatches) ensureSets(ctx context.Context) (bool, error) {
 	if w == nil {
 		return true, nil
@@ -67,10 +75,16 @@ func (w *policyWatches) ensureSets(ctx context.Context) (bool, error) {
 	})
 	switch {
 	case err == nil:
+		w.denied = false
 		return true, nil
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return false, nil
 	case apierrors.IsForbidden(err) && w.reconciler.OneNamespace:
+		if !w.denied {
+			ctrl.LoggerFrom(ctx).Error(err, "PolicySets are not applied: no policy guards the Stacks of this controller, as it may not list the PolicySets of the cluster. "+
+				"If they are to guard its Stacks, give its service account the rights for that with a ClusterRoleBinding")
+		}
+		w.denied = true
 		return false, nil
 	}
 	return false, fmt.Errorf("failed to list the PolicySets, so that it is not known which policies guard the Stack: %w", err)
@@ -103,7 +117,11 @@ func (w *policyWatches) ensure(ctx context.Context, of *watched, list client.Obj
 	if of.started {
 		return nil
 	}
-	if since := now.Sub(of.lookedAt); of.err != nil && since >= 0 && since < lookAgainAfter {
+	patience := unservedAfter
+	if apierrors.IsForbidden(of.err) {
+		patience = lookAgainAfter
+	}
+	if since := now.Sub(of.lookedAt); of.err != nil && since >= 0 && since < patience {
 		return of.err
 	}
 	err := w.reconciler.APIReader.List(ctx, list, client.Limit(1))
