@@ -147,7 +147,10 @@ func testUnusablePack(u *policyTenant) {
 	reason := func(name string) func() string {
 		return func() string { return conditions.GetReason(u.stack(name), meta.ReadyCondition) }
 	}
-	u.Eventually(reason("destroyed")).Should(Equal(v1.PolicyPackFailedReason))
+	u.await("destroyed", metav1.ConditionUnknown)
+	u.await("checked", metav1.ConditionUnknown)
+	u.Expect(conditions.IsReady(u.stack("checked"))).To(BeTrue(), "nothing is due")
+	u.edit("checked", func(s *v1.Stack) { s.Spec.Refresh = true })
 	u.Eventually(reason("checked")).Should(Equal(v1.PolicyPackFailedReason))
 	u.Expect(readyMessage(u.stack("checked"))).To(ContainSubstring("pack tags of PolicySet " + set.Name))
 

@@ -241,6 +241,11 @@ func TestAPackThatIsEnforcedAndCannotBeUsed(t *testing.T) {
 	w.mustReconcile()
 	w.endPolicies(run.CheckPolicies, run.Succeeded, "", run.Violations{})
 	sources.set("guard", "")
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue(), "nothing is due")
+	g.Expect(compliant(w.stack())).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", v1.PolicyCheckFailedReason),
+		HaveField("Message", ContainSubstring("PolicyPackFailed: pack tags of PolicySet guard: source 'GitRepository/platform/guard' not found"))))
 	w.edit(func(s *v1.Stack) {
 		s.CreationTimestamp = metav1.NewTime(started)
 		s.Spec.Refresh, s.Spec.Drift = true, &v1.Drift{Interval: &metav1.Duration{Duration: time.Hour}}

@@ -113,8 +113,11 @@ func complete(o Observation, d Decision) Decision {
 	return withDuties(o, checkPoliciesBetween(o, checkBetween(o, due)))
 }
 
-func next(o Observation) Decision {
-	for _, r := range rules(o) {
+func next(o Observation) Decision { return firstOf(o, rules(o)) }
+
+// firstOf returns the decision of the first of the rules that applies, or InSync.
+func firstOf(o Observation, rules []rule) Decision {
+	for _, r := range rules {
 		if d, ok := r.decide(o); ok {
 			return d
 		}
@@ -142,7 +145,7 @@ func forUpdate() []rule {
 		{"what a run needs", foundProblem, problem},                    // no run without its inputs
 		{"interrupted runs", foundInterrupted, recovery},               // before any other run: Pulumi must not start from operations in flight
 		{"cancelled run", foundCancelled, cancelledUpdate()},           // before any update or preview: a person has cancelled it
-		{"policy packs", foundPolicyPacks, policyPacks},                // before any run of the program, and after recoveries, which need no packs
+		{"policy packs", foundPolicyPacks, policyPacks},                // before any run of the program, if one is due, and after recoveries, which need no packs
 	}, forRun()...)
 	return append(rules, rule{"Secret with the outputs", foundOutputs, outputs}) // last: it needs no run of the program, and an update writes the outputs anyway
 }

@@ -20,10 +20,12 @@ type Policies struct {
 	Sets []string
 	// Problem is why a pack that is enforced cannot be used, nil if all can.
 	Problem *Problem
+	// Unreadable reports whether a pack could not be read for a cause that may soon be over, such as
+	// an error of the API server.
+	Unreadable bool
 	// Enforced is the digest of the packs that updates run with, "" if there are none.
 	Enforced string
-	// Digest is that of all packs and of the inputs, "" if a pack that is not enforced cannot be
-	// used.
+	// Digest is that of all packs and of the inputs, "" if a pack cannot be used.
 	Digest string
 	// Checked is the Digest of the last check, LastAt when it ended, and Failures how many in a
 	// row have failed. LastAt is zero if there was none.
@@ -32,11 +34,13 @@ type Policies struct {
 	Failures int64
 }
 
-// policyPacks lets no program run without the packs that are enforced for it. What runs no
+// policyPacks lets no program run without the packs that are enforced for it. A Stack with nothing
+// due is left as it is, and Compliant says what is wrong with its packs: a fault in the source of a
+// pack must not make all Stacks of a cluster unready, and those that depend on them. What runs no
 // program was decided on before, but for reading the outputs.
 func policyPacks(o Observation) (Decision, bool) {
 	p := o.Policies.Problem
-	if p == nil {
+	if p == nil || !runsProgram(o) {
 		return Decision{}, false
 	}
 	if read, due := outputs(o); due && read.Action == Start {
@@ -45,11 +49,20 @@ func policyPacks(o Observation) (Decision, bool) {
 	return Decision{Action: Fail, Reason: p.Reason, Message: p.Message, Awaited: p.Awaited, Fetching: p.Fetching, After: problemDelay(o, p)}, true
 }
 
+// runsProgram reports whether a run with packs would be next.
+func runsProgram(o Observation) bool {
+	due := correctDrift(o, firstOf(o, forRun()))
+	return due.Action == Start && run.KindFor(due.Operation, due.Drift).Policies != run.PoliciesNever
+}
+
 // checkPoliciesBetween checks the policies between two runs, beside the action. A run that is due
 // comes first: it may be the check.
 func checkPoliciesBetween(o Observation, due Decision) Decision {
 	if o.Run != nil || due.Check || startsNext(due) {
 		return due
+	}
+	if o.Policies.Unreadable {
+		return due.within(unavailableBackoff) // no event says when it can be read
 	}
 	at := policyCheckAt(o)
 	if at.IsZero() {
@@ -67,12 +80,13 @@ func checkPoliciesBetween(o Observation, due Decision) Decision {
 }
 
 // policyCheckAt is when the next check of the policies is due, zero if none is. It previews inputs
-// that were run: others are checked when they are.
+// that were run: others are checked when they are. With a pack that cannot be used, it fails, which
+// says so.
 func policyCheckAt(o Observation) time.Time {
 	p := o.Policies
 	hasRun := o.Digest == o.Last.Digest && (o.Drift.Found || o.Preview)
 	switch {
-	case !p.Selected, p.Problem != nil, o.Digest == "", !hasRun, o.Deleting, o.Interrupted, len(o.UnknownCreates) > 0:
+	case !p.Selected, p.Unreadable, o.Digest == "", !hasRun, o.Deleting, o.Interrupted, len(o.UnknownCreates) > 0:
 		return time.Time{}
 	case p.LastAt.IsZero(), p.Checked != p.Digest:
 		return o.Now
@@ -114,8 +128,8 @@ func foundPolicyCheck(o Observation) string {
 	switch {
 	case isInFlight(o, run.CheckPolicies):
 		return "in flight"
-	case p.Problem != nil:
-		return "not before all packs that are enforced can be used"
+	case p.Unreadable:
+		return "not before all packs can be read"
 	case at.IsZero() && p.Checked == p.Digest && !p.LastAt.IsZero():
 		return "checked at " + stamp(p.LastAt)
 	case at.IsZero():

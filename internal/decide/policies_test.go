@@ -31,8 +31,8 @@ func repacked(o *decide.Observation) {
 
 // unresolved has a pack that is enforced and cannot be used.
 func unresolved(o *decide.Observation) {
-	repacked(o)
-	o.Policies.Problem = &decide.Problem{Reason: v1.PolicyPackFailedReason, Message: "source not found"}
+	guarded(o)
+	o.Policies.Digest, o.Policies.Problem = "", &decide.Problem{Reason: v1.PolicyPackFailedReason, Message: "source not found"}
 }
 
 // withPolicyCheck adds a check of policies to the decision.
@@ -102,9 +102,30 @@ func TestPoliciesAreChecked(t *testing.T) {
 }
 
 func TestPacksThatAreEnforced(t *testing.T) {
+	inSync := decide.Decision{Action: decide.InSync, After: 10 * time.Minute}
 	stopped := decide.Decision{Action: decide.Fail, Reason: v1.PolicyPackFailedReason, Message: "source not found", After: time.Minute}
 	testNext(t, []nextCase{
-		{"in sync", unresolved, stopped},
+		{"in sync, and only the check says what is wrong", unresolved, withPolicyCheck(inSync)},
+		{"in sync, after the check has said it", func(o *decide.Observation) {
+			unresolved(o)
+			o.Policies.Checked, o.Policies.Failures, o.Policies.LastAt = "", 1, now
+		}, decide.Decision{Action: decide.InSync, After: time.Minute}},
+		{"in sync, and an error of the API server", func(o *decide.Observation) {
+			unresolved(o)
+			o.Policies.Unreadable = true
+		}, decide.Decision{Action: decide.InSync, After: 10 * time.Second}},
+		{"an interval that has passed", func(o *decide.Observation) {
+			unresolved(o)
+			o.ContinueResync, o.Last.EndedAt = true, now.Add(-time.Hour)
+		}, withPolicyCheck(stopped)},
+		{"a failed run that is due again", func(o *decide.Observation) {
+			unresolved(o)
+			failed(o, time.Hour)
+		}, withPolicyCheck(stopped)},
+		{"drift that is to be corrected", func(o *decide.Observation) {
+			unresolved(o)
+			o.Drift.Correction.Drift = "sha256:drift"
+		}, withPolicyCheck(stopped)},
 		{"other inputs", func(o *decide.Observation) {
 			unresolved(o)
 			o.Digest = "sha256:new"
@@ -112,7 +133,7 @@ func TestPacksThatAreEnforced(t *testing.T) {
 		{"a requested run", func(o *decide.Observation) {
 			unresolved(o)
 			o.Requested = true
-		}, stopped},
+		}, withPolicyCheck(stopped)},
 		{"a recovery needs none", func(o *decide.Observation) {
 			unresolved(o)
 			o.Interrupted = true
@@ -124,7 +145,7 @@ func TestPacksThatAreEnforced(t *testing.T) {
 		{"a check for drift needs none", func(o *decide.Observation) {
 			unresolved(o)
 			o.Drift.NextAt = now
-		}, withCheck(stopped)},
+		}, withCheck(inSync)},
 		{"a violation, and the same packs", func(o *decide.Observation) {
 			guarded(o)
 			failed(o, 10*time.Second)
@@ -158,6 +179,7 @@ func policiesOf(bits uint16) decide.Policies {
 		p.LastAt = now.Add(time.Duration(int16(bits)) * time.Second)
 	}
 	if p.Selected && bit(6) {
+		p.Digest, p.Unreadable = "", bit(7)
 		p.Problem = &decide.Problem{Reason: v1.PolicyPackFailedReason, Message: "source not found"}
 	}
 	return p
@@ -220,8 +242,11 @@ func equal(a, b decide.Decision) bool {
 func TestExplainSaysWhatIsToBeDoneOfPolicies(t *testing.T) {
 	for found, change := range map[string]func(*decide.Observation){
 		"checked at": guarded,
-		"due, as the packs or the inputs are others":         repacked,
-		"not before all packs that are enforced can be used": unresolved,
+		"due, as the packs or the inputs are others": repacked,
+		"not before all packs can be read": func(o *decide.Observation) {
+			unresolved(o)
+			o.Policies.Unreadable = true
+		},
 		"after 2 that failed": func(o *decide.Observation) {
 			guarded(o)
 			o.Policies.Failures = 2

@@ -141,7 +141,8 @@ func firstOf(first, problem *decide.Problem) *decide.Problem {
 }
 
 // packProblem returns why packs cannot be used. An edit of the Stack does not help, so that it is
-// never terminal. An error of the API server is looked at again soon.
+// never terminal. An error of the API server is looked at again soon, and says nothing of whether
+// the Stack complies.
 func packProblem(stack *v1.Stack, seen *Observation, err error) *decide.Problem {
 	if config := (*packs.ConfigError)(nil); errors.As(err, &config) {
 		return &decide.Problem{Reason: v1.PolicyPackFailedReason, Message: err.Error()}
@@ -149,7 +150,7 @@ func packProblem(stack *v1.Stack, seen *Observation, err error) *decide.Problem 
 	problem := problemOf(err)
 	isKnown := problem != nil
 	if !isKnown {
-		problem = &decide.Problem{Message: err.Error()}
+		problem, seen.Policies.Unreadable = &decide.Problem{Message: err.Error()}, true
 	}
 	problem.Reason, problem.Terminal, problem.Awaited = v1.PolicyPackFailedReason, false, problem.Fetching
 	if !isKnown || errors.Is(err, source.ErrNotServed) {
