@@ -16,7 +16,7 @@ import (
 func (r *StackReconciler) observer() *observe.Observer {
 	o := &observe.Observer{
 		Cached: r.Client, APIReader: r.APIReader, Runner: r.Runner, Holder: r.Holder, Holders: r.Holders,
-		Sources: r.Sources, WatchSource: r.watches.ensure, PackSources: r.PackSources,
+		Sources: r.Sources, WatchSource: r.watches.ensure, PackSources: r.PackSources, PackConfigs: r.configs,
 		WatchPolicySets: r.policies.ensureSets, WatchNamespaces: r.policies.ensureNamespaces, Programs: r.checks, CheckProgram: r.CheckProgram,
 		Expressions: r.expressions, Results: r.results, InventoryRetryAt: r.unwritten.RetryAt, Now: r.Now,
 		Options: r.Options,

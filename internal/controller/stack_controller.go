@@ -22,6 +22,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
 	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
@@ -97,6 +98,7 @@ type StackReconciler struct {
 	expressions *dependency.Expressions
 	checks      observe.ProgramChecks
 	results     *observe.ResultCache
+	configs     *packs.Configs
 }
 
 // Reconcile takes the Stack one step further.

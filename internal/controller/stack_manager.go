@@ -18,6 +18,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
 )
 
 // maxExpressions bounds the Stacks whose compiled expressions are cached.
@@ -60,7 +61,7 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		WithOptions(controller.Options{RateLimiter: runtimectrl.GetRateLimiter(opts.RateLimiter)})
 	if !opts.IgnoreConfigs {
 		r.watchConfigs(blueprint, opts.Configs)
-		r.results = observe.NewResultCache(mgr.GetCache())
+		r.results, r.configs = observe.NewResultCache(mgr.GetCache()), packs.NewConfigs(mgr.GetCache())
 	}
 	built, err := blueprint.Build(r)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
@@ -39,6 +40,8 @@ type Observer struct {
 	WatchSource func(kind string) error
 	// PackSources resolves the artifacts of policy packs. Nil is Sources.
 	PackSources SourceResolver
+	// PackConfigs keeps the config of policy packs. Nil keeps nothing.
+	PackConfigs *packs.Configs
 	// WatchPolicySets watches PolicySets from now on, and returns false if there can be none.
 	// WatchNamespaces watches the labels of namespaces. Nil watches nothing.
 	WatchPolicySets func(ctx context.Context) (bool, error)

@@ -111,7 +111,7 @@ func (o *Observer) resolvePolicySet(ctx context.Context, of policy.Selection) ([
 	if of.Err != nil {
 		return nil, &packs.ConfigError{Err: fmt.Errorf("PolicySet %s: %w", of.Set.Name, of.Err)}
 	}
-	resolver := packs.Resolver{Sources: o.packSources(), ConfigMaps: o.APIReader, Watch: o.WatchSource}
+	resolver := packs.Resolver{Sources: o.packSources(), ConfigMaps: o.APIReader, Configs: o.PackConfigs, Watch: o.WatchSource}
 	var resolved []run.PolicyPack
 	var failed error
 	for i := range of.Set.Spec.Packs {

@@ -27,8 +27,10 @@ type Sources interface {
 type Resolver struct {
 	// Sources finds their artifacts. A PolicySet may refer to any namespace.
 	Sources Sources
-	// ConfigMaps reads the ConfigMaps with config from the API server: they are not cached.
+	// ConfigMaps reads the ConfigMaps with config from the API server, of which only the metadata
+	// is cached. Configs keeps what was read.
 	ConfigMaps client.Reader
+	Configs    *Configs
 	// Watch watches a kind of source from now on. Nil watches none.
 	Watch func(kind string) error
 }
@@ -82,6 +84,9 @@ func (r Resolver) readConfig(ctx context.Context, from *v1.PolicyConfigReference
 		return "", nil
 	}
 	ref := from.ConfigMap
+	if text, ok := r.Configs.get(ctx, ref); ok {
+		return text, nil
+	}
 	name := fmt.Sprintf("ConfigMap %s/%s", ref.Namespace, ref.Name)
 	found := &corev1.ConfigMap{}
 	err := r.ConfigMaps.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, found)
@@ -95,5 +100,6 @@ func (r Resolver) readConfig(ctx context.Context, from *v1.PolicyConfigReference
 	if !ok {
 		return "", &ConfigError{fmt.Errorf("%s of configFrom has no key %q", name, ref.Key)}
 	}
+	r.Configs.keep(ref, found, text)
 	return text, nil
 }
