@@ -1,0 +1,156 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+)
+
+const packIsMissing = `dir "lab" is not in the artifact`
+
+// guarded is a tenant whose namespace a PolicySet selects.
+type guarded struct {
+	*tenant
+	set *v1.PolicySet
+	// packs is the repository with the pack, in the directory lab.
+	packs *gitSource
+}
+
+// TestPoliciesGuardTheStacksOfANamespace follows a Stack from the violation of a policy to its deletion with a pack that is
+// broken.
+func TestPoliciesGuardTheStacksOfANamespace(t *testing.T) {
+	t.Parallel()
+	u := newGuarded(t)
+	program, stack := u.program(oneThing("forbidden")), u.stack(fromProgram, destroyed)
+	u.apply(program)
+	u.apply(stack)
+	u.awaitFailure(stack, v1.PolicyViolationReason, "policy no-forbidden-values of pack lab in PolicySet "+u.set.Name, "the value is forbidden")
+	u.Expect(u.journal(u)).To(BeEmpty(), "nothing is made")
+	u.awaitCompliant(stack, metav1.ConditionFalse, u.set.Name+"/lab/no-forbidden-values")
+	u.awaitViolating(`lab/no-forbidden-values`)
+	u.aStackOfAnotherNamespaceIsNotGuarded()
+
+	edit(u.tenant, program, func(p *v1.Program) { u.setProgram(p, oneThing("unwise")) })
+	u.awaitReady(stack)
+	u.awaitCompliant(stack, metav1.ConditionTrue, "No mandatory policy is violated (1 violation of advisory policies)")
+	u.awaitViolating()
+
+	ran := len(u.updates())
+	edit(u.tenant, u.set, func(s *v1.PolicySet) {
+		s.Spec.Packs[0].Config = map[string]apiextensionsv1.JSON{"no-unwise-values": {Raw: []byte(`{"enforcementLevel":"mandatory"}`)}}
+	})
+	u.awaitCompliant(stack, metav1.ConditionFalse, u.set.Name+"/lab/no-unwise-values")
+	u.awaitEvent(stack, corev1.EventTypeWarning, v1.PolicyViolationReason, "1 violation of mandatory policies", "no-unwise-values")
+	u.awaitViolating(`lab/no-unwise-values`)
+	u.awaitReady(stack)
+	u.Expect(u.updates()).To(HaveLen(ran), "a change of a pack is no reason for an update")
+	u.Expect(u.things()).To(Equal(map[string]string{"a": "unwise"}))
+
+	u.packs.move("lab", sources.Files{"README": "The pack has moved."})
+	u.awaitCompliant(stack, metav1.ConditionUnknown, packIsMissing)
+	edit(u.tenant, program, func(p *v1.Program) { u.setProgram(p, oneThing("fine")) })
+	u.awaitFailure(stack, v1.PolicyPackFailedReason, packIsMissing)
+	u.Expect(u.things()).To(Equal(map[string]string{"a": "unwise"}), "no update is unguarded")
+	u.delete(stack)
+	u.awaitGone(stack)
+	u.Expect(u.things()).To(BeEmpty(), "a destroy needs no packs")
+}
+
+// newGuarded makes a PolicySet for a namespace, with a pack from a git repository.
+func newGuarded(t *testing.T) *guarded {
+	t.Helper()
+	u := &guarded{tenant: newTenant(t, shared)}
+	executable, err := process.FindBin("lab/pulumi-analyzer-lab")
+	u.Expect(err).NotTo(HaveOccurred())
+	text, err := os.ReadFile(executable)
+	u.Expect(err).NotTo(HaveOccurred())
+	u.packs = u.git(in("lab", sources.Files{
+		"PulumiPolicy.yaml":   "runtime: {name: go, options: {binary: pulumi-analyzer-lab}}\n",
+		"pulumi-analyzer-lab": string(text),
+	}))
+	team := map[string]string{"example.com/team": u.namespace}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}}
+	edit(u.tenant, namespace, func(n *corev1.Namespace) {
+		for key, value := range team {
+			metav1.SetMetaDataLabel(&n.ObjectMeta, key, value)
+		}
+	})
+	u.set = &v1.PolicySet{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}, Spec: v1.PolicySetSpec{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: team},
+		Packs: []v1.PolicyPack{{
+			Name: "lab", Dir: "lab",
+			SourceRef: v1.PolicySourceReference{Kind: "GitRepository", Name: u.packs.object.Name, Namespace: u.namespace},
+		}},
+	}}
+	u.Expect(u.Create(u.ctx, u.set)).To(Succeed())
+	t.Cleanup(func() { u.Expect(u.Client().Delete(context.Background(), u.set)).To(Succeed()) })
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(u.set), u.set)).To(Succeed())
+		g.Expect(conditions.IsReady(u.set)).To(BeTrue(), "Ready is %v", conditions.Get(u.set, meta.ReadyCondition))
+	}).Should(Succeed())
+	return u
+}
+
+// awaitCompliant waits for the result of a check of policies.
+func (u *guarded) awaitCompliant(stack *v1.Stack, status metav1.ConditionStatus, text string) {
+	u.test.Helper()
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, keyOf(stack), stack)).To(Succeed())
+		g.Expect(conditions.Get(stack, v1.CompliantCondition)).To(And(HaveField("Status", status), HaveField("Message", ContainSubstring(text))))
+	}).Should(Succeed())
+}
+
+// awaitViolating waits until the PolicySet says that the Stack violates these policies, and no other does any.
+func (u *guarded) awaitViolating(policies ...string) {
+	u.test.Helper()
+	violating := BeEmpty()
+	if len(policies) > 0 {
+		violating = Equal([]v1.ViolatingStack{{Namespace: u.namespace, Name: "app", Policies: policies}})
+	}
+	u.Eventually(func(g Gomega) {
+		g.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(u.set), u.set)).To(Succeed())
+		g.Expect(u.set.Status.ViolatingStacks).To(violating)
+		g.Expect(u.set.Status).To(And(HaveField("Stacks", int32(1)), HaveField("Unchecked", int32(0))))
+	}).Should(Succeed())
+}
+
+// updates are the calls of Pulumi for updates.
+func (u *guarded) updates() []string {
+	u.test.Helper()
+	var updates []string
+	for _, call := range u.pulumiCalls() {
+		if strings.HasPrefix(call, "up ") {
+			updates = append(updates, call)
+		}
+	}
+	return updates
+}
+
+// aStackOfAnotherNamespaceIsNotGuarded applies the program that violates a policy in a namespace without the label.
+func (u *guarded) aStackOfAnotherNamespaceIsNotGuarded() {
+	u.test.Helper()
+	other := newTenant(u.test, shared)
+	other.apply(other.program(oneThing("forbidden")))
+	stack := other.stack(fromProgram)
+	other.apply(stack)
+	other.awaitReady(stack)
+	other.Expect(other.things()).To(Equal(map[string]string{"a": "forbidden"}))
+	other.Expect(stack.Status.Policies).To(BeNil())
+	other.Expect(conditions.Has(stack, v1.CompliantCondition)).To(BeFalse())
+}
