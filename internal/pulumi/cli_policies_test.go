@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -179,6 +180,22 @@ func TestTheStackDoesNotDecideHowAPackRuns(t *testing.T) {
 	}
 }
 
+// packOfTheGuide returns the pack that the guide to policies shows, for things in place of buckets.
+func packOfTheGuide(t *testing.T) string {
+	t.Helper()
+	root, err := process.RepoRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "guides", "policies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```ts\n")
+	pack, _, _ := strings.Cut(after, "```")
+	return strings.ReplaceAll(pack, "aws:s3/bucket:Bucket", "lab:index:Thing")
+}
+
 func TestAPackInTypeScriptIsInstalledAndRunsOnItsOwn(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()
@@ -201,33 +218,13 @@ func TestAPackInTypeScriptIsInstalledAndRunsOnItsOwn(t *testing.T) {
 	source := map[string]string{
 		"PulumiPolicy.yaml": "runtime: nodejs\nversion: 1.2.3\n",
 		"package.json":      `{"name": "tags", "version": "1.2.3"}`,
-		"index.ts": `import { PolicyPack } from "@pulumi/policy";
-
-new PolicyPack("tags", {
-    policies: [{
-        name: "required-tags",
-        description: "Things have tags.",
-        enforcementLevel: "mandatory",
-        configSchema: { properties: { tags: { type: "array", items: { type: "string" } } } },
-        validateResource: (args, reportViolation) => {
-            if (args.type !== "lab:index:Thing") {
-                return;
-            }
-            for (const tag of args.getConfig<{ tags: string[] }>().tags) {
-                if (args.props.tags?.[tag] === undefined) {
-                    reportViolation("the tag " + tag + " is missing" + (process.env.NODE_OPTIONS ?? ""));
-                }
-            }
-        },
-    }],
-});
-`,
+		"index.ts":          packOfTheGuide(t),
 	}
 	r := l.update(l.thing("tags: {team: a}"))
 	r.Env["NODE_OPTIONS"] = "--require=./not-there.js" // would keep any program in Node.js from starting
 	result := l.guardedBy(t.Context(), r, source, pack)
 	l.Expect(result.Outcome).To(Equal(run.PolicyViolation), result.Message)
-	l.Expect(result.Message).To(Equal("policy required-tags of pack tags in PolicySet base: lab:index:Thing (a): Things have tags.\nthe tag owner is missing"))
+	l.Expect(result.Message).To(Equal("policy required-tags of pack tags in PolicySet base: lab:index:Thing (a): Buckets have tags.\nthe tag owner is missing"))
 	l.Expect(os.ReadFile(installed)).To(BeEquivalentTo("install in tags:\n"))
 
 	ok := l.update(l.thing("tags: {owner: a}"))
