@@ -202,5 +202,5 @@ func (in *PolicySet) SetConditions(conditions []metav1.Condition) { in.Status.Co
 // Source returns the reference as that of an object in the namespace of the
 // source.
 func (in PolicySourceReference) Source() SourceReference {
-	return SourceReference{APIVersion: in.APIVersion, Kind: in.Kind, Name: in.Name, Namespace: in.Namespace}
+	return SourceReference(in)
 }

@@ -182,7 +182,7 @@ func loadsPacks(operation []string) bool {
 func (s *session) provePacks() error {
 	for n, pack := range s.packs {
 		if s.events.nameOfPack(n) == "" {
-			return packFailed(pack.PolicyPack, errors.New("Pulumi's events do not say that it was loaded: "+
+			return packFailed(pack.PolicyPack, errors.New("no event of Pulumi says that it was loaded: "+
 				"see the log for errors of reading them, and whether the disk of the run was full"))
 		}
 	}
