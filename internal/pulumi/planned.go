@@ -55,7 +55,7 @@ func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Pl
 	steps := p.withOptions()
 	w := planWriter{read: p.read, mask: m, names: &known.names, withoutOld: p.withoutOld,
 		withoutValues: isUnread || p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
-	made := plan.Plan{}
+	made := plan.Plan{MoreOutputs: p.moreOutputs}
 	for _, key := range slices.Sorted(maps.Keys(steps)) {
 		made.Steps = append(made.Steps, w.step(steps[key], known.changes))
 	}

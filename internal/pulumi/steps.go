@@ -33,6 +33,8 @@ type plannedSteps struct {
 	options map[string]plannedStep
 	// outputs are those that change, and those with secrets, which may change.
 	outputs []plannedChange
+	// moreOutputs counts the others, of which nothing is kept.
+	moreOutputs int
 	// kept is the size of the values so far.
 	kept    int
 	leftOut int
@@ -127,10 +129,13 @@ func (p *plannedSteps) noteOutputs(event *stepEvent) {
 		return
 	}
 	p.kept -= p.sizeOf(p.outputs)
-	p.outputs = p.read.outputs(event)
+	outputs := p.read.outputs(event)
 	if p.done { // there is no plan of Pulumi that says whether a secret one changes
-		p.outputs = slices.DeleteFunc(p.outputs, plannedChange.isSame)
+		outputs = slices.DeleteFunc(outputs, plannedChange.isSame)
 	}
+	var rest plannedStep
+	p.outputs = p.within(&rest, outputs)
+	p.moreOutputs = rest.MoreProperties
 	p.kept += p.sizeOf(p.outputs)
 }
 

@@ -5,6 +5,8 @@ package pulumi
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -133,4 +135,20 @@ func TestAPreviewReportsReplacements(t *testing.T) {
 			NewWithT(t).Expect(steps).To(Equal([]plan.Step{test.want}))
 		})
 	}
+}
+
+func TestTheOutputsThatWereDoneAreBounded(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	event := &stepEvent{}
+	event.Metadata.New = &stepState{Outputs: map[string]json.RawMessage{"small": json.RawMessage(`"x"`)}}
+	p := &plannedSteps{read: valueReader{key: []byte("key"), done: true}, done: true}
+	p.noteOutputs(event)
+	g.Expect(p.outputs).To(HaveLen(1))
+	for n := range 200 {
+		event.Metadata.New.Outputs[fmt.Sprint(n)] = quote(strings.Repeat("x", 60<<10))
+	}
+	p.noteOutputs(event)
+	g.Expect(p.kept).To(BeNumerically("<=", maxDoneSize))
+	g.Expect(p.plan(mask.New(nil), nil, false).MoreOutputs).To(Equal(201))
 }
