@@ -14,6 +14,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
 
@@ -177,5 +178,20 @@ outputs:
 	l.Expect(result.Done.Destroy).To(BeTrue())
 	l.Expect(l.doneText(result)).To(Equal(` - lab:index:Thing a (deleted)
  - pulumi:providers:lab prov (deleted)
+`))
+}
+
+func TestWhatARefreshHasFoundIsNotReportedAsDone(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	l := newLab(t).withProvider().withStack()
+	l.given(l.thing("value: x", "value: x"))
+	l.Expect(cloud.Open(l.cloud).Remove(l.idOf("b"))).To(Succeed())
+	update := l.update(l.thing("value: y"))
+	update.Options.Refresh = true
+	result := l.do(t.Context(), update)
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(l.doneText(result)).To(Equal(` ~ lab:index:Thing a (updated)
+     ~ value: "x" => "y"
 `))
 }

@@ -70,7 +70,7 @@ func (s plannedStep) allChanges() []plannedChange {
 
 // note notes the effect of a step.
 func (p *plannedSteps) note(event *stepEvent, what effect) {
-	if p == nil {
+	if p == nil || (p.done && isRefreshed(event)) { // which finds, and does nothing
 		return
 	}
 	if what.key == "" {
