@@ -57,13 +57,13 @@ func (p Plan) Bounded() Plan {
 		}
 		verdict.URN = text(verdict.URN, MaxURN)
 	}
-	for _, one := range []*string{&p.Inputs, &p.State, &p.MoreDigest, &p.MoreOutputsDigest, &p.Unbound} {
+	for _, one := range []*string{&p.Inputs, &p.State, &p.MoreDigest, &p.MoreOutputsDigest, &p.PoliciesDigest, &p.Unbound} {
 		*one = text(*one, MaxName)
 	}
 	if len(p.Versions) > MaxVersions {
 		p.Versions = nil
 	}
-	p.More, p.MoreOutputs = p.More.bounded(), boundedCount(p.MoreOutputs)
+	p.More, p.MoreOutputs, p.MorePolicies = p.More.bounded(), boundedCount(p.MoreOutputs), boundedCount(p.MorePolicies)
 	return p
 }
 

@@ -101,8 +101,7 @@ func differentOrigin(old, now Plan) []string {
 			all = append(all, visible(fmt.Sprintf("the version of %s is %s instead of %s", name, orNone(is), orNone(was))))
 		}
 	}
-	verdict := func(p Policy) string { return hash("policy", p) }
-	if !slices.Equal(digestsOf(old.Policies, verdict), digestsOf(now.Policies, verdict)) {
+	if !slices.Equal(old.digestsOfPolicies(), now.digestsOfPolicies()) {
 		all = append(all, "the verdicts of policies differ")
 	}
 	return all

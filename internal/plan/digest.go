@@ -18,8 +18,8 @@ const digestPrefix = "sha256:"
 
 // Digest is the digest of the plan's content, sha256:<hex>. It depends neither on the order
 // of steps, properties and outputs nor on how much of them is left out or cut, and changes
-// with anything else but Unbound and Incomplete. Its bytes are pinned by a test: another digest of the same
-// plan would make every approval void.
+// with anything else but Unbound, Incomplete and the messages of policies. Its bytes are pinned by a test: another digest
+// of the same plan would make every approval void.
 func (p Plan) Digest() string {
 	return hash("plan", struct {
 		Destroy                       bool
@@ -27,7 +27,24 @@ func (p Plan) Digest() string {
 		Versions                      map[string]string
 		Policies                      []string
 	}{p.Destroy, digestOfSteps(p.Steps, p.MoreDigest), digestOfOutputs(p.Outputs, p.MoreOutputsDigest), p.Inputs, p.State,
-		nonNil(p.Versions), digestsOf(p.Policies, func(verdict Policy) string { return hash("policy", verdict) })})
+		nonNil(p.Versions), p.digestsOfPolicies()})
+}
+
+// DigestOfPolicies is the digest of verdicts in any order, without their messages.
+func DigestOfPolicies(verdicts []Policy) string {
+	return hash("policies", digestsOf(verdicts, Policy.digest))
+}
+
+func (p Plan) digestsOfPolicies() []string {
+	if p.MorePolicies > 0 {
+		return []string{p.PoliciesDigest}
+	}
+	return digestsOf(p.Policies, Policy.digest)
+}
+
+func (v Policy) digest() string {
+	v.Message = ""
+	return hash("policy", v)
 }
 
 func digestOfSteps(steps []Step, rest string) string {

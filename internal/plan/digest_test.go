@@ -50,7 +50,7 @@ func protects(is bool) []Property {
 func TestTheBytesOfTheDigestStay(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Plan{}.Digest()).To(Equal("sha256:46776304502c35ebdff2e45a19bdaffb3be427e3ea45247b88c3a3ccbb7e30a9"))
-	g.Expect(example().Digest()).To(Equal("sha256:96bffcf67b4de81687c62500d46c67198aab63ed34b7e31d88fad64a38e009a5"))
+	g.Expect(example().Digest()).To(Equal("sha256:bf67103db2def6aa7fb2f2729f0f6ba1a84a3d58d6742d20a623ebd6ba220ebb"))
 }
 
 func TestTheDigestChangesWithWhatWouldHappen(t *testing.T) {
@@ -63,6 +63,9 @@ func TestTheDigestChangesWithWhatWouldHappen(t *testing.T) {
 		"a plugin":                     func(p *Plan) { p.Versions["other"] = "1.0.1" },
 		"a verdict":                    func(p *Plan) { p.Policies[0].Level = "mandatory" },
 		"no verdict":                   func(p *Plan) { p.Policies = nil },
+		"a resource that violates":     func(p *Plan) { p.Policies[0].URN = urnOf("a") },
+		"more verdicts":                func(p *Plan) { p.MorePolicies, p.PoliciesDigest = 2, "sha256:0a" },
+		"other verdicts":               func(p *Plan) { p.MorePolicies, p.PoliciesDigest = 2, "sha256:0b" },
 		"one step less":                func(p *Plan) { p.Steps = p.Steps[:2] },
 		"a step twice":                 func(p *Plan) { p.Steps = append(p.Steps, p.Steps[0]) },
 		"an operation":                 func(p *Plan) { p.Steps[1].Op = OpRetain },
@@ -153,6 +156,22 @@ func (random) Generate(r *rand.Rand, size int) reflect.Value {
 		p.Policies = append(p.Policies, Policy{Pack: "p", Name: text("a", "b"), Level: "advisory"})
 	}
 	return reflect.ValueOf(random{p})
+}
+
+func TestWhatAPolicySaysIsNotPartOfTheDigest(t *testing.T) {
+	g := NewWithT(t)
+	now := example()
+	now.Policies[0].Message = "it is public as of 12:04"
+	g.Expect(now.Digest()).To(Equal(example().Digest()))
+	g.Expect(DigestOfPolicies(now.Policies)).To(Equal(DigestOfPolicies(example().Policies)))
+
+	first, second := example(), example()
+	for n, p := range []*Plan{&first, &second} {
+		p.MorePolicies, p.PoliciesDigest = 1, "sha256:0a"
+		p.Policies[0].Name += fmt.Sprint(n)
+	}
+	g.Expect(first.Digest()).To(Equal(second.Digest()), "which ones are listed depends on the order of Pulumi's events")
+	g.Expect(Terminal(first, 0, nil)).To(ContainSubstring("and 1 more violation of policies"))
 }
 
 func shuffled[T any](r *rand.Rand, list []T) []T {

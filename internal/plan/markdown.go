@@ -29,8 +29,8 @@ func markdown(p Plan, summary string, by wording, most int) string {
 	if outputs := p.outputRows(); len(outputs) > 0 {
 		blocks = append(blocks, append([]row{{text: "outputs:"}}, outputs...))
 	}
-	for _, verdict := range p.Policies {
-		blocks = append(blocks, []row{verdict.row()})
+	for _, verdict := range p.policyRows() {
+		blocks = append(blocks, []row{verdict})
 	}
 	return head + fenced(blocks, p.More.Total(), most-len(head))
 }

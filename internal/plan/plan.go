@@ -57,8 +57,11 @@ type Plan struct {
 	State  string `json:"state,omitempty"`
 	// Versions of Pulumi and of the plugins, by name.
 	Versions map[string]string `json:"versions,omitempty"`
-	// Policies are the verdicts of policies, in any order.
-	Policies []Policy `json:"policies,omitempty"`
+	// Policies are the verdicts of policies, in any order. MorePolicies is the number of those that
+	// were left out, and PoliciesDigest is then the DigestOfPolicies of all.
+	Policies       []Policy `json:"policies,omitempty"`
+	MorePolicies   int      `json:"morePolicies,omitempty"`
+	PoliciesDigest string   `json:"policiesDigest,omitempty"`
 	// Unbound says why Pulumi cannot be held to this plan by one of its own, "" if it can. It
 	// is not part of the digest.
 	Unbound string `json:"unbound,omitempty"`
@@ -131,6 +134,7 @@ type Policy struct {
 	// Level is the enforcement level, such as advisory or mandatory.
 	Level string `json:"level"`
 	// URN of the resource, "" for a verdict on the whole stack.
-	URN     string `json:"urn,omitempty"`
+	URN string `json:"urn,omitempty"`
+	// Message is for people, and not part of the digest: it may be another each time.
 	Message string `json:"message,omitempty"`
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 // Terminal is the plan for a person at a terminal, with the signs of Pulumi: lines of at
@@ -36,8 +38,8 @@ func terminal(p Plan, by wording, width int, paint func(op, text string) string)
 			writeRow(&text, row, width, paint)
 		}
 	}
-	for _, verdict := range p.Policies {
-		writeRow(&text, verdict.row(), width, paint)
+	for _, verdict := range p.policyRows() {
+		writeRow(&text, verdict, width, paint)
 	}
 	return text.String()
 }
@@ -78,6 +80,17 @@ func wrapped(text string, room int) []string {
 		parts, text = append(parts, part), text[len(part):]
 	}
 	return parts
+}
+
+func (p Plan) policyRows() []row {
+	var rows []row
+	for _, verdict := range p.Policies {
+		rows = append(rows, verdict.row())
+	}
+	if p.MorePolicies > 0 {
+		rows = append(rows, row{op: OpDelete, sign: "!", text: "and " + plural.Of(p.MorePolicies, "more violation of policies", "more violations of policies")})
+	}
+	return rows
 }
 
 func (v Policy) row() row {

@@ -37,12 +37,21 @@ type policyEvents struct {
 	listed map[run.PolicyLevel][]finding
 	// seen are all of them: Pulumi may report one more than once.
 	seen map[[sha256.Size]byte]bool
+	// verdicts are all without their messages.
+	verdicts map[verdict]bool
 	// counts are how many there are, by level and version of the pack.
 	counts map[run.PolicyLevel]map[packID]int
 }
 
 // packID is what identifies a pack in the events: see packVersion.
 type packID struct{ name, version string }
+
+// verdict is a violation without its message, before it is masked.
+type verdict struct {
+	pack        packID
+	policy, urn string
+	level       run.PolicyLevel
+}
 
 // finding is a violation before it is masked.
 type finding struct {
@@ -66,10 +75,12 @@ func (p *policyEvents) note(event *apitype.PolicyEvent) {
 		return
 	}
 	if p.seen == nil {
-		p.seen, p.listed, p.counts = map[[sha256.Size]byte]bool{}, map[run.PolicyLevel][]finding{}, map[run.PolicyLevel]map[packID]int{}
+		p.seen, p.verdicts = map[[sha256.Size]byte]bool{}, map[verdict]bool{}
+		p.listed, p.counts = map[run.PolicyLevel][]finding{}, map[run.PolicyLevel]map[packID]int{}
 	}
 	if len(p.seen) < maxFindings {
 		p.seen[key] = true
+		p.verdicts[verdict{of, event.PolicyName, event.ResourceURN, level}] = true
 	}
 	if p.counts[level] == nil {
 		p.counts[level] = map[packID]int{}
@@ -168,20 +179,33 @@ func (s *session) violations() run.Violations {
 	if len(s.packs) == 0 {
 		return run.Violations{}
 	}
+	return s.events.policies.violations(s.packs, s.namesOfPacks(), s.mask)
+}
+
+func (s *session) namesOfPacks() []string {
 	names := make([]string, len(s.packs))
 	for n := range s.packs {
 		names[n] = s.events.nameOfPack(n)
 	}
-	return s.events.policies.violations(s.packs, names, s.mask)
+	return names
 }
 
-// verdicts are the violations as a plan has them: whoever approves it approves these too.
-func verdicts(all run.Violations) []plan.Policy {
-	var made []plan.Policy
-	for _, v := range all.Listed {
-		made = append(made, plan.Policy{Pack: v.Set + "/" + v.Pack, Name: v.Policy, Level: string(v.Level), URN: v.Resource, Message: v.Message})
+// addVerdicts adds the violations to a plan: whoever approves it approves these too.
+func (s *session) addVerdicts(made *plan.Plan) {
+	found := s.violations()
+	for _, v := range found.Listed {
+		made.Policies = append(made.Policies, plan.Policy{Pack: v.Set + "/" + v.Pack, Name: v.Policy, Level: string(v.Level), URN: v.Resource, Message: v.Message})
 	}
-	return made
+	if made.MorePolicies = found.Total() - len(found.Listed); made.MorePolicies == 0 {
+		return
+	}
+	// Which ones are listed depends on the order in which Pulumi has found them.
+	names, all := s.namesOfPacks(), make([]plan.Policy, 0, len(s.events.policies.verdicts))
+	for v := range s.events.policies.verdicts {
+		pack := packOf(v.pack, s.packs, names)
+		all = append(all, plan.Policy{Pack: pack.Set + "/" + pack.Name, Name: s.mask.Apply(v.policy), Level: string(v.level), URN: s.mask.Apply(violatedBy(v.urn))})
+	}
+	made.PoliciesDigest = plan.DigestOfPolicies(all)
 }
 
 // stays is said of an update that its policies have stopped too late.

@@ -28,6 +28,17 @@ type Violations struct {
 	Advisory  map[string]int `json:",omitempty"`
 }
 
+// Total counts all.
+func (v Violations) Total() int {
+	total := 0
+	for _, counts := range []map[string]int{v.Mandatory, v.Advisory} {
+		for _, count := range counts {
+			total += count
+		}
+	}
+	return total
+}
+
 // Violation is what a policy has found in a resource, or in the stack as a whole.
 type Violation struct {
 	// Set is the name of the PolicySet, Pack that of the pack in it, and Policy that of the
