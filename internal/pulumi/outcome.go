@@ -138,7 +138,7 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		return run.PolicyPackFailed, e.packMessage(message)
 	case len(e.packs) > 0 && e.events.policies.isViolated():
 		return run.PolicyViolation, message
-	case len(e.packs) > 0 && isPackFailure(sign):
+	case len(e.packs) > 0 && isPackFailure(e.events.errors, cmp.Or(e.last.stderr.Text, e.stderr)):
 		return run.PolicyPackFailed, e.packMessage(message)
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)

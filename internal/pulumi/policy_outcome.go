@@ -7,17 +7,32 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// isPackFailure recognizes the errors of a policy pack that was started: it has died, or one of its
-// policies has failed without a verdict.
-func isPackFailure(sign string) bool {
-	return strings.Contains(sign, "failed to run policy: ") || strings.Contains(sign, "failed to analyze resources: ") ||
-		strings.Contains(sign, "failed to run remediation: ") || strings.Contains(sign, "failed to get analyzer info: ")
+// packSigns begin the errors of a policy pack that was started: it has died, or one of its policies
+// has failed without a verdict.
+func packSigns() []string {
+	return []string{"failed to run policy: ", "failed to analyze resources: ", "failed to run remediation: ", "failed to get analyzer info: "}
+}
+
+// isPackFailure reports whether the first error with a reason is that of a pack. What a program prints
+// or throws may have the same text, but not at its beginning: its failure is not that of the platform.
+// Without errors in the events, the CLI says why on standard error.
+func isPackFailure(errors []diagnostic, stderr string) bool {
+	text := ""
+	if len(errors) == 0 {
+		text = firstError(stderr)
+	}
+	if n := slices.IndexFunc(errors, func(d diagnostic) bool { return !d.printed && !saysNothing(d.sign()) }); n >= 0 {
+		text = withoutError(errors[n].sign())
+	}
+	text = strings.TrimPrefix(text, "BAIL: ")
+	return slices.ContainsFunc(packSigns(), func(sign string) bool { return strings.HasPrefix(text, sign) })
 }
 
 // maxPackOutput bounds what a pack has printed in a message, in bytes.
