@@ -113,6 +113,7 @@ type PolicySourceReference struct {
 	// Name of the source.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of an object: lower-case letters, digits, hyphens and dots, with a letter or digit at both ends"
 	// +required
 	Name string `json:"name"`
 
@@ -120,6 +121,7 @@ type PolicySourceReference struct {
 	// packs.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of a namespace: lower-case letters, digits and hyphens, with a letter or digit at both ends"
 	// +required
 	Namespace string `json:"namespace"`
 }
@@ -136,6 +138,7 @@ type PolicyConfigMapReference struct {
 	// Name of the ConfigMap.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of an object: lower-case letters, digits, hyphens and dots, with a letter or digit at both ends"
 	// +required
 	Name string `json:"name"`
 
@@ -143,6 +146,7 @@ type PolicyConfigMapReference struct {
 	// the policies that config does not name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of a namespace: lower-case letters, digits and hyphens, with a letter or digit at both ends"
 	// +required
 	Namespace string `json:"namespace"`
 

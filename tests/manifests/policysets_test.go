@@ -22,6 +22,9 @@ func testPolicySets(t *testing.T, server *api) {
 		{"the same pack twice", "{packs: [" + pack("") + ", " + pack("") + "]}", `spec.packs[1]: Duplicate value: {"name":"aws"}`},
 		{"a pack with a name that is none", "{packs: [{name: A.b, sourceRef: {kind: Bucket, name: b, namespace: ns}}]}", "must be of lower-case letters, digits and hyphens"},
 		{"a source without a namespace", "{packs: [{name: a, sourceRef: {kind: Bucket, name: b}}]}", "spec.packs[0].sourceRef.namespace: Required value"},
+		{"a source with a name that is none", "{packs: [{name: a, sourceRef: {kind: Bucket, name: a/b, namespace: ns}}]}", "must be the name of an object"},
+		{"a source in a namespace with a name that is none", "{packs: [{name: a, sourceRef: {kind: Bucket, name: b, namespace: a.b}}]}", "must be the name of a namespace"},
+		{"a ConfigMap with a name that is none", "{packs: [" + pack("configFrom: {configMap: {name: team/policies, namespace: ns, key: k}}") + "]}", "must be the name of an object"},
 		{"an enforcement that is not known", "{enforcement: Always, packs: [" + pack("") + "]}", `supported values: "Enforce", "Warn"`},
 		{"a level that is not known", "{packs: [" + pack("config: {tags: {enforcementLevel: fatal}}") + "]}", levels},
 		{"a level that is a number", "{packs: [" + pack("config: {tags: {enforcementLevel: 1}}") + "]}", "spec.packs[0].config.tags.enforcementLevel in body must be of type string"},
@@ -42,7 +45,7 @@ func testPolicySets(t *testing.T, server *api) {
 	t.Run("accepted", func(t *testing.T) {
 		g := NewWithT(t)
 		object := policySet(t, "{packs: ["+pack("config: {all: {enforcementLevel: mandatory}, tags: {required: [owner], most: 9007199254740993}, public: {enforcementLevel: disabled}}, "+
-			"configFrom: {configMap: {name: c, namespace: ns, key: k}}")+"], "+
+			"configFrom: {configMap: {name: c-1.d, namespace: ns, key: k}}")+"], "+
 			"stackSelector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: NotIn, values: [c]}, {key: a, operator: Exists}]}, namespaceSelector: {}}")
 		g.Expect(server.strict.Create(t.Context(), object)).To(Succeed())
 		text, err := json.Marshal(object)
