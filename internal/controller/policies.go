@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -70,7 +71,8 @@ func (r *StackReconciler) dropPolicies(ctx context.Context, stack *v1.Stack) err
 }
 
 // policiesOf returns what the record of a run says of its packs, nil if it has none. A run of all
-// packs and all resources counts as a check.
+// packs and all resources counts as a check. The status has room for so many PolicySets: others
+// guard the Stack all the same, and count it as unchecked.
 func policiesOf(seen *observe.Observation, todo run.Run, which launch) (*v1.RunPolicies, error) {
 	digest, err := policy.Digest(todo.Policies)
 	if err != nil || digest == "" {
@@ -91,4 +93,16 @@ func policiesOf(seen *observe.Observation, todo run.Run, which launch) (*v1.RunP
 		is.Sets = append(is.Sets, v1.RunPolicySet{Name: pack.Set, Digest: of})
 	}
 	return is, nil
+}
+
+// setsLeftOut returns the PolicySets of the packs of a run that its record has no room for.
+func setsLeftOut(todo run.Run, recorded *v1.RunPolicies) []string {
+	var leftOut []string
+	for _, pack := range todo.Policies {
+		isRecorded := slices.ContainsFunc(recorded.Sets, func(set v1.RunPolicySet) bool { return set.Name == pack.Set })
+		if !isRecorded && !slices.Contains(leftOut, pack.Set) {
+			leftOut = append(leftOut, pack.Set)
+		}
+	}
+	return leftOut
 }

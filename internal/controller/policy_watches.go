@@ -139,7 +139,7 @@ func (w *policyWatches) ensure(ctx context.Context, of *watched, list client.Obj
 	return nil
 }
 
-// have reports whether there is a PolicySet, as far as is known.
+// have reports whether there may be a PolicySet, as far as is known.
 func (w *policyWatches) have(ctx context.Context) bool {
 	if w == nil {
 		return false
@@ -147,13 +147,26 @@ func (w *policyWatches) have(ctx context.Context) bool {
 	w.mu.Lock()
 	started := w.sets.started
 	w.mu.Unlock()
+	if !started {
+		return false
+	}
 	var sets v1.PolicySetList
-	return started && w.reconciler.List(ctx, &sets, client.UnsafeDisableDeepCopy) == nil && len(sets.Items) > 0
+	err := w.reconciler.List(ctx, &sets, client.UnsafeDisableDeepCopy)
+	return err != nil || len(sets.Items) > 0
 }
+
+// relabelPatience is how long an event of a Stack waits for the cache of PolicySets: it holds up the
+// events of all other Stacks.
+const relabelPatience = time.Second
 
 // relabelledPredicate passes a Stack with other labels, by which a PolicySet may select it or not.
 func (r *StackReconciler) relabelledPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
-		return !maps.Equal(before.Labels, after.Labels) && r.policies.have(context.Background())
+		if maps.Equal(before.Labels, after.Labels) {
+			return false
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), relabelPatience)
+		defer cancel()
+		return r.policies.have(ctx)
 	})
 }

@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,10 +13,15 @@ import (
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 func TestPolicySetsThatMayNotBeListed(t *testing.T) {
@@ -48,4 +55,37 @@ func TestPolicySetsThatAreServedLater(t *testing.T) {
 		now = now.Add(5 * time.Second)
 	}
 	g.Expect(api.lists).To(Equal(3), "a Stack is unguarded for seconds at most, and the API server is not asked for each")
+}
+
+func TestARelabelledStackIsReconciledIfPolicySetsCannotBeRead(t *testing.T) {
+	g := NewWithT(t)
+	r := &StackReconciler{Client: unlisted{}}
+	r.policies = newPolicyWatches(nil, nil, r)
+	r.policies.sets.started = true
+	relabelled := r.relabelledPredicate()
+	before, after := &v1.Stack{}, &v1.Stack{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}
+	g.Expect(relabelled.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})).To(BeTrue())
+	g.Expect(relabelled.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: before})).To(BeFalse())
+}
+
+// unlisted is a cache that does not have the objects yet.
+type unlisted struct{ client.Client }
+
+func (unlisted) List(ctx context.Context, _ client.ObjectList, _ ...client.ListOption) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestPolicySetsThatTheStatusHasNoRoomForAreNamed(t *testing.T) {
+	g := NewWithT(t)
+	todo := run.Run{}
+	for i := range v1.MaxPolicySets + 1 {
+		set := fmt.Sprintf("set-%03d", i)
+		todo.Policies = append(todo.Policies, run.PolicyPack{Set: set, Name: "a"}, run.PolicyPack{Set: set, Name: "b"})
+	}
+	recorded, err := policiesOf(&observe.Observation{}, todo, launch{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(recorded.Sets).To(HaveLen(v1.MaxPolicySets))
+	g.Expect(setsLeftOut(todo, recorded)).To(Equal([]string{"set-064"}))
+	g.Expect(setsLeftOut(run.Run{}, nil)).To(BeEmpty())
 }

@@ -112,6 +112,9 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	for _, leftOut := range seen.Inputs.LeftOut {
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
+	if leftOut := setsLeftOut(todo, policies); len(leftOut) > 0 {
+		ctrl.LoggerFrom(ctx).Info("the status has no room for the results of all PolicySets: some count the Stack as unchecked", "policySets", leftOut)
+	}
 	err = r.startRecorded(ctx, stack, todo)
 	if started = err == nil; started {
 		r.dropPlansSince(ctx, before, stack)

@@ -155,11 +155,11 @@ func isOfAnother(record *v1.RunStatus, result *run.Result) bool {
 // oldPodText says what to do about the pod of an earlier version.
 func oldPodText(record *v1.RunStatus) string {
 	what := "the operation " + string(record.Operation)
-	if record.Policies != nil {
-		what += " with policy packs"
-	}
 	if record.Approved != "" {
 		what = "an approved " + string(record.Operation)
+	}
+	if record.Policies != nil {
+		what += " with policy packs"
 	}
 	return fmt.Sprintf("the pod of the run has a version of pulumi-controller that is too old for %s. It comes from the image in "+
 		"--runner-image, or else of the controller's own pod: use the version of the controller there, and a tag that does not move", what)

@@ -157,3 +157,9 @@ func TestARefusedResultKeepsWhichPoliciesAreViolated(t *testing.T) {
 	g.Expect(least.Violations.Listed).To(BeEmpty())
 	g.Expect(least.Violations.Mandatory).To(HaveKeyWithValue("guard", 2))
 }
+
+func TestAnOldPodIsNamedWithAllThatItDoesNotKnow(t *testing.T) {
+	record := checkOf(run.Update)
+	record.Approved = "sha256:plan"
+	NewWithT(t).Expect(oldPodText(record)).To(ContainSubstring("too old for an approved update with policy packs."))
+}
