@@ -123,7 +123,8 @@ const (
 	PolicyCheckFailedReason = "PolicyCheckFailed"
 
 	// PolicyPackFailedReason: a pack of a PolicySet that enforces it could not be
-	// fetched, verified, configured or started. Nothing was changed, and the
+	// fetched, verified, configured or started, or has died. Nothing was
+	// changed, unless the message says that what was done by then stays. The
 	// controller retries.
 	PolicyPackFailedReason = "PolicyPackFailed"
 )

@@ -157,8 +157,10 @@ type PolicyConfigMapReference struct {
 	Key string `json:"key"`
 }
 
-// PolicySet guards Stacks with policy packs of Pulumi. Whoever can only edit
-// Stacks cannot take the packs off.
+// PolicySet guards Stacks with policy packs of Pulumi. No field of a Stack
+// takes the packs off, but whoever chooses the image or the pod of a run
+// chooses what checks the policies: with --runner=job, have an admission policy
+// restrict spec.workspaceTemplate. A program runs as the same user as the packs.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
