@@ -196,6 +196,22 @@ func packOfTheGuide(t *testing.T) string {
 	return strings.ReplaceAll(pack, "aws:s3/bucket:Bucket", "lab:index:Thing")
 }
 
+func TestTheStackPutsNoCodeIntoWhatChecksPolicies(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider().withStack()
+	for _, name := range []string{"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"} {
+		of := l.update(l.thing("value: x"))
+		of.Env[name] = "canary"
+		result := l.guarded(t.Context(), of, nil, labPack("base", "values", ""))
+		l.Expect(result.Outcome).To(Equal(run.Failed))
+		l.Expect(result.Message).To(And(HavePrefix("the environment variable "+name+" cannot be set"), Not(ContainSubstring("canary"))))
+	}
+	l.driver.PassEnv = map[string]string{"LD_PRELOAD": "canary"} // of the pod, in a Job
+	result := l.guarded(t.Context(), l.update(l.thing("value: x")), nil, labPack("base", "values", ""))
+	l.Expect(result.Message).To(HavePrefix("the environment variable LD_PRELOAD cannot be set"))
+	l.Expect(l.things()).To(BeZero())
+}
+
 func TestAPackInTypeScriptIsInstalledAndRunsOnItsOwn(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).withProvider().withStack()

@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,11 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	}
 	if err := grammar.CheckEnv(r.Env); err != nil {
 		return nil, err
+	}
+	if r.LoadsPolicies() {
+		if err := cmp.Or(grammar.CheckLoader(r.Env), grammar.CheckLoader(d.PassEnv)); err != nil {
+			return nil, err
+		}
 	}
 	if err := errors.Join(dir.Make(), dir.shareCache(d.Cache)); err != nil {
 		return nil, workspaceError{err}
