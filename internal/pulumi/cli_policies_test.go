@@ -154,7 +154,7 @@ exec `+cli+` "$@"
 `)
 	result := l.guarded(t.Context(), l.update(l.thing("value: forbidden")), nil, labPack("base", "values", ""))
 	l.Expect(result.Outcome).To(Equal(run.PolicyPackFailed), result.Message)
-	l.Expect(result.Message).To(ContainSubstring("policy pack values of PolicySet base: Pulumi's events do not say that it was loaded"))
+	l.Expect(result.Message).To(ContainSubstring("policy pack values of PolicySet base: no event of Pulumi says that it was loaded"))
 	l.Expect(l.things()).To(BeZero(), "nothing is made")
 	l.Expect(result.Changes).To(Equal(run.Changes{}))
 	l.Expect(result.Interrupted).To(BeFalse())
