@@ -236,6 +236,7 @@ func parsePod(args []string) (app.PodConfig, error) {
 	fs.StringVar(&c.DependenciesDir, "dependencies-dir", "", "A directory with snapshots of dependencies.")
 	fs.StringVar(&c.Keeper, "keeper", "", "The socket of the container that keeps dependencies.")
 	fs.StringVar(&c.Keep, "keep", "", "Keep the dependencies of the run that connects to this socket, and do nothing else.")
+	fs.IntVar(&c.Snapshots, "snapshots", 1, "How many snapshots of dependencies the run may keep: that of its program, and those of its policy packs.")
 	fs.Int64Var(&c.DependencyCacheSize, "dependency-cache-size", 0, "How many bytes the snapshots of dependencies may take.")
 	fs.StringVar(&c.AccountDir, "account-dir", "", "The directory with the token of the pod's account.")
 	fs.DurationVar(&c.CancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is being stopped may take to finish the operations in flight.")

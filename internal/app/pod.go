@@ -44,9 +44,11 @@ type PodConfig struct {
 	WorkDir      string
 	PluginsDir   string
 	// DependenciesDir has snapshots of dependencies, Keeper is the socket of who keeps them, and
-	// Keep is the socket on which to do so, within DependencyCacheSize bytes.
+	// Keep is the socket on which to do so, within DependencyCacheSize bytes. The run may keep as many
+	// as Snapshots.
 	DependenciesDir     string
 	Keeper, Keep        string
+	Snapshots           int
 	DependencyCacheSize int64
 	AccountDir          string
 	CancelGrace         time.Duration
@@ -95,7 +97,7 @@ func RunPod(c PodConfig) (int, error) {
 		Self:            c.Self,
 		WorkDir:         c.WorkDir,
 		PluginsDir:      c.PluginsDir,
-		DependenciesDir: c.DependenciesDir, Keeper: c.Keeper,
+		DependenciesDir: c.DependenciesDir, Keeper: c.Keeper, KeptSnapshots: c.Snapshots,
 		Environ: c.Environ,
 		Driver: pulumi.Driver{
 			NoPluginDownload: !c.AcquirePlugins, Grace: grace, Memory: cgroup.ReadMemory,
@@ -112,7 +114,7 @@ func RunPod(c PodConfig) (int, error) {
 // keepDependencies is for the container beside that of the run. A run does without it.
 func keepDependencies(ctx context.Context, c PodConfig) {
 	store := snapshot.NewShared(c.DependenciesDir, c.DependencyCacheSize)
-	if err := keeper.Serve(ctx, c.Keep, store, snapshot.NamespaceOf(c.Namespace, c.NamespaceUID)); err != nil {
+	if err := keeper.Serve(ctx, c.Keep, store, snapshot.NamespaceOf(c.Namespace, c.NamespaceUID), c.Snapshots); err != nil {
 		logger.NewLogger(c.Log).Error(err, "the dependencies of the program are not kept")
 	}
 }

@@ -52,6 +52,7 @@ func addDependencies(s Settings, r run.Run, pod *corev1.PodSpec) error {
 	main.Args = append(main.Args, "--dependencies-dir="+dependenciesDir, "--namespace-uid="+s.namespaceUID)
 	if isKept {
 		main.Args = append(main.Args, "--keeper="+keeperSocket)
+		main.Args = append(main.Args, keptSnapshots(r)...)
 		main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: keeperVolume, MountPath: keeperDir})
 		pod.Volumes = append(pod.Volumes, emptyDir(keeperVolume))
 		// The kubelet starts containers in this order and pulls the image of each meanwhile. The run
@@ -62,9 +63,19 @@ func addDependencies(s Settings, r run.Run, pod *corev1.PodSpec) error {
 	return nil
 }
 
-// usesDependencies reports whether a run may copy or keep snapshots.
+// usesDependencies reports whether a run may copy or keep snapshots: of its program or, whatever that
+// is, of its policy packs.
 func (s Settings) usesDependencies(r run.Run) bool {
-	return s.DependencyCacheSize > 0 && r.Program.Artifact != nil && r.RunsProgram() && (s.runtime == "" || pulumi.HasSnapshots(s.runtime))
+	ofProgram := r.Program.Artifact != nil && r.RunsProgram() && (s.runtime == "" || pulumi.HasSnapshots(s.runtime))
+	return s.DependencyCacheSize > 0 && (ofProgram || r.LoadsPolicies())
+}
+
+// keptSnapshots is the argument about how many snapshots a run may keep. One needs none.
+func keptSnapshots(r run.Run) []string {
+	if !r.LoadsPolicies() {
+		return nil
+	}
+	return []string{"--snapshots=" + strconv.Itoa(len(r.Policies)+1)}
 }
 
 // withNamespaceUID reads the UID of the run's namespace, if its pod has snapshots: the volume may come
@@ -142,10 +153,10 @@ func keeping(s Settings, r run.Run, pod *corev1.PodSpec, writable corev1.VolumeM
 		Name:            keeperContainer,
 		Image:           s.Image,
 		ImagePullPolicy: s.PullPolicy,
-		Args: []string{
+		Args: append([]string{
 			"runner", "--keep=" + keeperSocket, "--dependencies-dir=" + dependenciesDir, "--namespace=" + r.Namespace, "--namespace-uid=" + s.namespaceUID,
 			"--dependency-cache-size=" + strconv.FormatInt(s.DependencyCacheSize, 10),
-		},
+		}, keptSnapshots(r)...),
 		Resources:                containerOf(pod.InitContainers, copyContainer).Resources,
 		SecurityContext:          security,
 		VolumeMounts:             []corev1.VolumeMount{writable, {Name: keeperVolume, MountPath: keeperDir}},

@@ -21,8 +21,11 @@ import (
 // help of a keeper. It is for one run, and not safe for concurrent use.
 type Client struct {
 	*snapshot.Store
-	// conn is nil if nothing is kept, or nothing any more.
+	// conn is that of the snapshot that was locked last, or is locked next. It is nil if nothing is
+	// kept, or nothing any more.
 	conn *net.UnixConn
+	// next are the connections of the snapshots after that.
+	next []*net.UnixConn
 }
 
 // ReadOnly keeps nothing.
@@ -31,15 +34,33 @@ func ReadOnly(dir string) *Client { return &Client{Store: snapshot.NewReadOnly(d
 // dialInterval is how often to try to connect.
 const dialInterval = 20 * time.Millisecond
 
-// Dial waits until a keeper listens. Nothing that is not trusted may be started before, not even if
-// it fails: the keeper serves whoever connects first.
-func Dial(ctx context.Context, socket, dir string) (*Client, error) {
+// Dial waits until a keeper of as many snapshots listens. Nothing that is not trusted may be started
+// before, not even if it fails: the keeper serves whoever connects first.
+func Dial(ctx context.Context, socket, dir string, snapshots int) (*Client, error) {
 	client := ReadOnly(dir)
+	for range snapshots {
+		conn, err := dial(ctx, socket)
+		if err != nil {
+			return nil, errors.Join(err, client.Close())
+		}
+		client.next = append(client.next, conn)
+	}
+	client.use()
+	return client, nil
+}
+
+// use takes the next connection, if there is one.
+func (c *Client) use() {
+	if c.conn = nil; len(c.next) > 0 {
+		c.conn, c.next = c.next[0], c.next[1:]
+	}
+}
+
+func dial(ctx context.Context, socket string) (*net.UnixConn, error) {
 	for {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 		if err == nil {
-			client.conn = conn.(*net.UnixConn)
-			return client, nil
+			return conn.(*net.UnixConn), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -51,16 +72,25 @@ func Dial(ctx context.Context, socket, dir string) (*Client, error) {
 
 // Close lets the keeper end.
 func (c *Client) Close() error {
-	if c.conn == nil {
-		return nil
+	var errs []error
+	for c.conn != nil || len(c.next) > 0 {
+		errs = append(errs, c.closeOne())
 	}
-	err := c.conn.Close()
-	c.conn = nil
+	return errors.Join(errs...)
+}
+
+// closeOne lets the keeper know that it has all of the current snapshot.
+func (c *Client) closeOne() error {
+	var err error
+	if c.conn != nil {
+		err = c.conn.Close()
+	}
+	c.use()
 	return err
 }
 
 // Lock waits until no other run is installing the same, though not for ever, and calls waiting before.
-// After unlock, nothing is kept any more.
+// After as many unlocks as the client has connections, nothing is kept any more.
 func (c *Client) Lock(ctx context.Context, id snapshot.ID, waiting func()) (unlock func(), err error) {
 	if c.conn == nil {
 		return func() {}, nil
@@ -71,9 +101,9 @@ func (c *Client) Lock(ctx context.Context, id snapshot.ID, waiting func()) (unlo
 	answered, cancel := context.WithTimeoutCause(ctx, patience+patience/2, errors.New("the volume of the snapshots does not answer"))
 	defer cancel()
 	if err := c.call(answered, request, waiting); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, errors.Join(err, c.closeOne())
 	}
-	return func() { _ = c.Close() }, nil // the keeper has answered
+	return func() { _ = c.closeOne() }, nil // the keeper has answered
 }
 
 // Restore copies a snapshot into a workspace, as that of the Store, and has it removed if it

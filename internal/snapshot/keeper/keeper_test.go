@@ -32,10 +32,12 @@ type volume struct {
 	t     *testing.T
 	dir   string
 	limit int64
+	// snapshots is how many a pod may keep.
+	snapshots int
 }
 
 func newVolume(t *testing.T) volume {
-	return volume{WithT: NewWithT(t), t: t, dir: t.TempDir(), limit: roomy}
+	return volume{WithT: NewWithT(t), t: t, dir: t.TempDir(), limit: roomy, snapshots: 1}
 }
 
 // pod is a client with a keeper of its own, which ends with the returned error.
@@ -49,8 +51,8 @@ func (v volume) podAt() (client *Client, socket string, ended <-chan error) {
 	v.t.Helper()
 	socket = filepath.Join(v.t.TempDir(), "s")
 	done := make(chan error, 1)
-	go func() { done <- Serve(v.t.Context(), socket, snapshot.NewShared(v.dir, v.limit), "apps") }()
-	client, err := Dial(v.t.Context(), socket, v.dir)
+	go func() { done <- Serve(v.t.Context(), socket, snapshot.NewShared(v.dir, v.limit), "apps", v.snapshots) }()
+	client, err := Dial(v.t.Context(), socket, v.dir, v.snapshots)
 	v.Expect(err).NotTo(HaveOccurred())
 	v.t.Cleanup(func() { v.Expect(client.Close()).To(Succeed()) })
 	return client, socket, done
@@ -101,6 +103,29 @@ func TestAKeeperKeepsWhatAClientSends(t *testing.T) {
 	v.Expect(root.ReadFile("big")).To(BeEquivalentTo(big))
 	unlock()
 	v.Eventually(ended).Should(Receive(BeNil()))
+}
+
+// A run has the dependencies of its policy packs, and then those of its program.
+func TestAPodKeepsSeveralSnapshots(t *testing.T) {
+	v := newVolume(t)
+	v.snapshots = 3
+	pod, ended := v.pod()
+	for _, key := range []string{"pack", "program"} {
+		unlock, err := pod.Lock(t.Context(), id(key), nil)
+		v.Expect(err).NotTo(HaveOccurred())
+		v.Expect(pod.Restore(t.Context(), id(key), v.workspace(nil))).To(BeFalse())
+		v.Expect(pod.Save(t.Context(), id(key), v.workspace(map[string]string{"module": key}), []string{"module"})).To(Succeed())
+		unlock()
+	}
+	v.Expect(pod.Close()).To(Succeed(), "another pack has no dependencies")
+	v.Eventually(ended).Should(Receive(BeNil()))
+
+	second, _ := v.pod()
+	for _, key := range []string{"pack", "program"} {
+		root := v.workspace(nil)
+		v.Expect(second.Restore(t.Context(), id(key), root)).To(BeTrue())
+		v.Expect(root.ReadFile("module")).To(BeEquivalentTo(key))
+	}
 }
 
 // A program that finds the socket, or even the connection, must not change what other runs get.
@@ -246,8 +271,8 @@ func TestAKeeperThatDiesKeepsNothing(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	ctx, kill := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- Serve(ctx, socket, snapshot.NewShared(v.dir, roomy), "apps") }()
-	client, err := Dial(t.Context(), socket, v.dir)
+	go func() { ended <- Serve(ctx, socket, snapshot.NewShared(v.dir, roomy), "apps", 1) }()
+	client, err := Dial(t.Context(), socket, v.dir, 1)
 	v.Expect(err).NotTo(HaveOccurred())
 	unlock, err := client.Lock(t.Context(), id("a"), nil)
 	v.Expect(err).NotTo(HaveOccurred())
@@ -265,8 +290,8 @@ func TestAKeeperWithoutAClientEndsWithItsPod(t *testing.T) {
 	v := newVolume(t)
 	ctx, cancel := context.WithTimeout(t.Context(), lockSeen)
 	defer cancel()
-	v.Expect(Serve(ctx, filepath.Join(t.TempDir(), "s"), snapshot.NewShared(v.dir, roomy), "apps")).To(MatchError(context.DeadlineExceeded))
-	_, err := Dial(ctx, filepath.Join(t.TempDir(), "s"), v.dir)
+	v.Expect(Serve(ctx, filepath.Join(t.TempDir(), "s"), snapshot.NewShared(v.dir, roomy), "apps", 1)).To(MatchError(context.DeadlineExceeded))
+	_, err := Dial(ctx, filepath.Join(t.TempDir(), "s"), v.dir, 1)
 	v.Expect(err).To(MatchError(context.DeadlineExceeded))
 }
 
@@ -288,7 +313,7 @@ func TestAKeeperThatDoesNotAnswerHoldsUpNoRun(t *testing.T) {
 	v.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { v.Expect(listener.Close()).To(Succeed()) })
 	connect := func() (*Client, net.Conn) {
-		client, err := Dial(t.Context(), socket, v.dir)
+		client, err := Dial(t.Context(), socket, v.dir, 1)
 		v.Expect(err).NotTo(HaveOccurred())
 		conn, err := listener.Accept()
 		v.Expect(err).NotTo(HaveOccurred())

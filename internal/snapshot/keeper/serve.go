@@ -16,9 +16,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 )
 
-// Serve keeps at most one snapshot of a namespace, for the first client that connects to the
-// socket. It returns when that one has closed its connection, or ctx is done.
-func Serve(ctx context.Context, socket string, store *snapshot.Store, namespace string) error {
+// Serve keeps at most so many snapshots of a namespace, for the first client that connects to the
+// socket, once for each. It returns when that one has closed its connections, or ctx is done.
+func Serve(ctx context.Context, socket string, store *snapshot.Store, namespace string, snapshots int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	listener, err := new(net.ListenConfig).Listen(ctx, "unix", socket)
@@ -26,13 +26,25 @@ func Serve(ctx context.Context, socket string, store *snapshot.Store, namespace 
 		return fmt.Errorf("waiting for the run: %w", err)
 	}
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
-	conn, err := listener.Accept()
-	if err = errors.Join(err, ignoreClosed(listener.Close())); err != nil {
-		return errors.Join(fmt.Errorf("waiting for the run: %w", err), context.Cause(ctx))
+	ended := make(chan error, snapshots)
+	for range snapshots {
+		conn, err := listener.Accept()
+		if err != nil {
+			return errors.Join(fmt.Errorf("waiting for the run: %w", err), context.Cause(ctx))
+		}
+		go func() { ended <- serveOne(ctx, conn, store, namespace) }()
 	}
+	errs := []error{ignoreClosed(listener.Close())}
+	for range snapshots {
+		errs = append(errs, <-ended)
+	}
+	return errors.Join(errs...)
+}
+
+func serveOne(ctx context.Context, conn net.Conn, store *snapshot.Store, namespace string) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	k := keeping{conn: conn, store: store}
-	err = k.serve(ctx, namespace)
+	err := k.serve(ctx, namespace)
 	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
 		err = nil // the client has all that it wanted
 	}

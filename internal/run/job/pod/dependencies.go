@@ -35,5 +35,5 @@ func (o Options) openSnapshots(ctx context.Context) (*keeper.Client, error) {
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, keeperPatience, errNoKeeper)
 	defer cancel()
-	return keeper.Dial(waiting, o.Keeper, o.DependenciesDir)
+	return keeper.Dial(waiting, o.Keeper, o.DependenciesDir, o.KeptSnapshots)
 }

@@ -23,10 +23,10 @@ import (
 func TestTheRunnerIsClosedToProgramsBeforeItHasAKeeper(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	o := Options{DependenciesDir: filepath.Join(dir, "volume"), Keeper: filepath.Join(dir, "s")}
+	o := Options{DependenciesDir: filepath.Join(dir, "volume"), Keeper: filepath.Join(dir, "s"), KeptSnapshots: 1}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- keeper.Serve(t.Context(), o.Keeper, snapshot.NewShared(o.DependenciesDir, 1), "team-a")
+		ended <- keeper.Serve(t.Context(), o.Keeper, snapshot.NewShared(o.DependenciesDir, 1), "team-a", 1)
 	}()
 	client, err := o.openSnapshots(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
@@ -40,7 +40,7 @@ func TestARunWithoutItsKeeperStartsNothing(t *testing.T) {
 	g := NewWithT(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := Options{DependenciesDir: t.TempDir(), Keeper: filepath.Join(t.TempDir(), "s")}.openSnapshots(ctx)
+	_, err := Options{DependenciesDir: t.TempDir(), Keeper: filepath.Join(t.TempDir(), "s"), KeptSnapshots: 1}.openSnapshots(ctx)
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)).To(Succeed())
 

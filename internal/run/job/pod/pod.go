@@ -24,7 +24,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// Options of Do. All are required except PluginsDir, DependenciesDir, Keeper, OOMKills and Died.
+// Options of Do. All are required except PluginsDir, DependenciesDir, Keeper, KeptSnapshots, OOMKills and Died.
 type Options struct {
 	// Secret of the run.
 	Secret Secret
@@ -37,8 +37,9 @@ type Options struct {
 	// PluginsDir contains plugins of Pulumi, if it exists.
 	PluginsDir string
 	// DependenciesDir contains snapshots of dependencies, and Keeper is the socket of the container
-	// that keeps new ones there.
+	// that keeps as many new ones there as KeptSnapshots.
 	DependenciesDir, Keeper string
+	KeptSnapshots           int
 	// Environ are the variables of the container. The program gets them, and PATH locates
 	// Pulumi.
 	Environ []string
