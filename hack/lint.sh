@@ -90,8 +90,8 @@ echo "lint imports: internal/decide, internal/stackstatus and internal/pulumi us
 keep_out '^(k8s\.io/client-go|sigs\.k8s\.io/controller-runtime|github\.com/fluxcd/pkg/runtime)(/|$)' internal/decide internal/stackstatus internal/pulumi
 
 # A plan is a value: what is approved must not depend on how it is made, kept or run.
-echo "lint imports: internal/plan depends on no other package of the project but internal/bounded, nor on one of Pulumi's"
-keep_out '^github\.com/(flux-pulumi/pulumi-controller/internal/([^b]|b[^o])|pulumi/)' internal/plan
+echo "lint imports: internal/plan depends on no other package of the project but internal/bounded and internal/plural, nor on one of Pulumi's"
+keep_out '^github\.com/(flux-pulumi/pulumi-controller/internal/([^bp]|b[^o]|p[^l]|pl[^au])|pulumi/)' internal/plan
 
 # What is masked must not depend on what runs are, or on how Pulumi is driven.
 echo "lint imports: internal/mask and internal/pulumi/process depend on no other package of the project, nor on one of Pulumi's"
