@@ -118,14 +118,14 @@ func CheckVariable(name, value string) error {
 	return nil
 }
 
-// CheckLoader refuses variables that put code into each process which the run starts, also into those
-// that check policies. It is for runs with policy packs.
+// CheckLoader refuses variables of the dynamic loader: they put code into each process of the run, and so
+// into policy packs. It is for runs with those.
 func CheckLoader(env map[string]string) error {
 	var errs []error
 	for _, name := range []string{"LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD"} {
 		if _, has := env[name]; has {
-			errs = append(errs, fmt.Errorf("the environment variable %s cannot be set, also not by the image of the run: "+
-				"a PolicySet guards the Stack, and it could change what checks the policies", name))
+			errs = append(errs, fmt.Errorf("the environment variable %s cannot be set in the Stack or in the image of the run: "+
+				"a PolicySet selects the Stack, and the variable would load code into its policy packs", name))
 		}
 	}
 	return errors.Join(errs...)

@@ -15,13 +15,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestCommandsThatChangeAStackOutlastFlux looks for the field manager in each: what a manager whose name begins with kubectl has set,
+// TestCommandsThatChangeAnObjectOutlastFlux looks for the field manager in each: what a manager whose name begins with kubectl has set,
 // kustomize-controller takes back.
-func TestCommandsThatChangeAStackOutlastFlux(t *testing.T) {
+func TestCommandsThatChangeAnObjectOutlastFlux(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
-	changes, err := commandsOf(os.DirFS(root), regexp.MustCompile(`kubectl (?:-n \S+ )?(?:annotate|patch) .*\bstacks?(?:\.pulumi\.com)?[ /]`))
+	changes, err := commandsOf(os.DirFS(root), regexp.MustCompile(`kubectl (?:-n \S+ )?(?:annotate|patch) .*\b(?:stack|policyset)s?(?:\.pulumi\.com)?[ /]`))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(changes)).To(BeNumerically(">=", 10))
 	g.Expect(changes).To(HaveEach(Or(
