@@ -151,7 +151,7 @@ func (m *migration) cleanUp() {
 	m.test.Helper()
 	m.kubectl(m.guide.command(there, "kubectl delete workspaces.auto.pulumi.com -A --all\n"))
 	m.Expect(m.kubectl("kubectl get crd -o name | grep pulumi.com")).To(Equal(
-		"customresourcedefinition.apiextensions.k8s.io/programs.pulumi.com\ncustomresourcedefinition.apiextensions.k8s.io/stacks.pulumi.com\n"))
+		"customresourcedefinition.apiextensions.k8s.io/policysets.pulumi.com\ncustomresourcedefinition.apiextensions.k8s.io/programs.pulumi.com\ncustomresourcedefinition.apiextensions.k8s.io/stacks.pulumi.com\n"))
 	m.Eventually(func() string { return m.kubectl("kubectl -n " + m.namespace + " get statefulsets,services,secrets") }).Should(
 		HavePrefix("No resources found"), "the StatefulSet, the Service and the outputs go with their owners")
 	m.keepsAll()
