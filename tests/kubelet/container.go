@@ -32,14 +32,15 @@ func unshared(command ...string) []string {
 
 // volumeDir has all that is deleted with the pod.
 func (k *Kubelet) volumeDir(p *pod) string {
-	return filepath.Join(k.options.Dir, string(p.UID), "volumes")
+	// Short: the path of a socket in it has at most 107 bytes.
+	return filepath.Join(k.options.Dir, string(p.UID), "v")
 }
 
 // mount creates the volumes of the pod, and returns the directory for each mount path.
 func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) {
 	volumes := map[string]string{}
 	for _, volume := range p.Spec.Volumes {
-		dir := filepath.Join(k.volumeDir(p), "empty-dir", volume.Name)
+		dir := filepath.Join(k.volumeDir(p), "e", volume.Name)
 		switch {
 		case volume.HostPath != nil:
 			dir = volume.HostPath.Path
