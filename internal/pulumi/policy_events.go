@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// maxFindings bounds the violations that are told apart.
+	// maxFindings bounds the violations that are recognized when Pulumi reports them again.
 	maxFindings = 10_000
 	// maxFindingText bounds each text of a violation, in bytes.
 	maxFindingText = 1 << 10
