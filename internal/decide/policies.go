@@ -73,10 +73,7 @@ func checkPoliciesBetween(o Observation, due Decision) Decision {
 		due.CheckPolicies = true
 		return due
 	}
-	if due.After == 0 || wait < due.After {
-		due.After = max(time.Second, wait)
-	}
-	return due
+	return due.within(max(time.Second, wait))
 }
 
 // policyCheckAt is when the next check of the policies is due, zero if none is. It previews inputs
@@ -93,9 +90,7 @@ func policyCheckAt(o Observation) time.Time {
 	case p.Failures == 0:
 		return time.Time{}
 	}
-	// At most the delay, in case the clock was set back.
-	delay := backoff(max(time.Minute, o.RetryInterval), p.Failures, maxCheckBackoff)
-	return o.Now.Add(min(delay, delay-o.Now.Sub(p.LastAt)))
+	return o.Now.Add(o.remaining(backoff(max(time.Minute, o.RetryInterval), p.Failures, maxCheckBackoff), p.LastAt))
 }
 
 // policiesChanged reports whether the last run has failed for policies that are others by now.
