@@ -40,7 +40,7 @@ TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-analyzer-l
 	bin/typescript bin/nodejs
 # What the tests of packages start.
 UNIT_TOOLS := bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-python bin/etcd bin/kube-apiserver \
-	bin/crds/source-controller bin/crds/kustomize-controller
+	bin/crds/source-controller bin/crds/kustomize-controller bin/nodejs
 # What a Kubernetes node is made of, and the images that Flux and the controller are started from on it.
 FLUX_CONTROLLERS := source-controller kustomize-controller notification-controller
 CLUSTER_TOOLS := bin/etcd bin/kube-apiserver bin/kube-controller-manager bin/kube-scheduler bin/kubelet bin/kube-proxy bin/coredns \
