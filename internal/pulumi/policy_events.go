@@ -35,7 +35,7 @@ type policyEvents struct {
 	loading bool
 	// listed are the first violations of each level.
 	listed map[run.PolicyLevel][]finding
-	// seen are all of them: Pulumi may report one more than once.
+	// seen are the first of them: Pulumi may report one more than once.
 	seen map[[sha256.Size]byte]bool
 	// verdicts are all without their messages.
 	verdicts map[verdict]bool
