@@ -163,7 +163,7 @@ func TestOrderHolds(t *testing.T) {
 				}
 				return p.holds(o, unordered)
 			}
-			if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
+			if err := quick.Check(check, observations()); err != nil {
 				t.Error(err)
 			}
 		})

@@ -226,7 +226,7 @@ func TestPoliciesHoldUpNothingElse(t *testing.T) {
 				o.Policies = policiesOf(policies)
 				return holds(o, without)
 			}
-			if err := quick.Check(check, &quick.Config{MaxCount: 20000}); err != nil {
+			if err := quick.Check(check, observations()); err != nil {
 				t.Error(err)
 			}
 		})
