@@ -59,8 +59,7 @@ type PolicySetResult struct {
 	// +required
 	Name string `json:"name"`
 
-	// Digest of its packs in the last check, as in the status of the PolicySet. It
-	// is empty if the Stack has not been checked with them.
+	// Digest of its packs in the last check, as in the status of the PolicySet.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 
