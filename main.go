@@ -91,7 +91,7 @@ func bindFlags(fs *flag.FlagSet, c *app.Config, access *acl.Options, gates *feat
 	fs.IntVar(&c.ConcurrentRuns, "concurrent-runs", 4, "The number of concurrent Pulumi runs.")
 	fs.IntVar(&c.ConcurrentRunsPerNamespace, "concurrent-runs-per-namespace", 0,
 		"The maximum number of concurrent Pulumi runs for the Stacks of one namespace. 0 means no limit.")
-	fs.IntVar(&c.ConcurrentDriftChecks, "concurrent-drift-checks", 2, "The number of concurrent checks for drift, apart from other Pulumi runs.")
+	fs.IntVar(&c.ConcurrentDriftChecks, "concurrent-drift-checks", 2, "The number of concurrent checks for drift and of policies, apart from other Pulumi runs.")
 	fs.StringVar(&c.Runner, "runner", app.LocalRunner, "Where Pulumi runs: local, as processes of the controller, or job, as a Kubernetes Job for each run.")
 	fs.StringVar(&c.RunnerImage, "runner-image", "",
 		"The image with the controller, for --runner=job: the controller is copied from it into the pod of each run, and it is the default image of these pods. Defaults to the image of the controller's own pod.")
