@@ -64,11 +64,12 @@ func correctDrift(o Observation, d Decision) Decision {
 // proposeAgain makes the plan again whose details could not be written, or that is older than the last
 // check: the state may have changed, and its details may be gone.
 func proposeAgain(o Observation, d Decision) Decision {
-	wait := o.remaining(o.RetryInterval, o.Drift.Correction.Plan.MadeAt)
-	if wait <= 0 {
+	again := o.Now.Add(o.remaining(o.RetryInterval, o.Drift.Correction.Plan.MadeAt))
+	later, isDue := d.until(o, again)
+	if isDue {
 		return Decision{Action: Start, Operation: run.Propose, Drift: o.Drift.Correction.Drift}
 	}
-	return d.within(max(time.Second, wait))
+	return later
 }
 
 // checkBetween checks for drift between two runs, beside the action. A run that is due comes
@@ -81,12 +82,9 @@ func checkBetween(o Observation, due Decision) Decision {
 	if at.IsZero() || !mayCheck(o) || startsNext(due) {
 		return due
 	}
-	wait := at.Sub(o.Now)
-	if wait <= 0 {
-		due.Check = true
-		return due
-	}
-	return due.within(max(time.Second, wait))
+	due, isDue := due.until(o, at)
+	due.Check = isDue
+	return due
 }
 
 // mayCheck reports whether the state can be compared with the resources: it is known where it
@@ -114,15 +112,11 @@ func checkAt(o Observation) time.Time {
 	case d.Failures == 0, d.NextAt.IsZero() && !d.Pending:
 		return d.NextAt
 	}
-	delay := backoff(max(time.Minute, o.RetryInterval), d.Failures, maxCheckBackoff)
-	if again := o.Now.Add(o.remaining(delay, d.LastAt)); d.NextAt.IsZero() || again.Before(d.NextAt) {
+	if again := o.afterFailedChecks(d.Failures, d.LastAt); d.NextAt.IsZero() || again.Before(d.NextAt) {
 		return again
 	}
 	return d.NextAt
 }
-
-// maxCheckBackoff bounds the delay after checks that failed.
-const maxCheckBackoff = 24 * time.Hour
 
 // isInFlight reports whether a check of the kind is in flight.
 func isInFlight(o Observation, operation run.Operation) bool {

@@ -68,12 +68,9 @@ func checkPoliciesBetween(o Observation, due Decision) Decision {
 	if at.IsZero() {
 		return due
 	}
-	wait := at.Sub(o.Now)
-	if wait <= 0 {
-		due.CheckPolicies = true
-		return due
-	}
-	return due.within(max(time.Second, wait))
+	due, isDue := due.until(o, at)
+	due.CheckPolicies = isDue
+	return due
 }
 
 // policyCheckAt is when the next check of the policies is due, zero if none is. It previews inputs
@@ -90,7 +87,7 @@ func policyCheckAt(o Observation) time.Time {
 	case p.Failures == 0:
 		return time.Time{}
 	}
-	return o.Now.Add(o.remaining(backoff(max(time.Minute, o.RetryInterval), p.Failures, maxCheckBackoff), p.LastAt))
+	return o.afterFailedChecks(p.Failures, p.LastAt)
 }
 
 // policiesChanged reports whether the last run has failed for policies that are others by now.
