@@ -193,28 +193,6 @@ func suspended(o Observation) (Decision, bool) {
 	return Decision{Action: MarkSuspended}, o.Suspended
 }
 
-func problem(o Observation) (Decision, bool) {
-	switch {
-	case o.Problem == nil:
-		return Decision{}, false
-	case o.Problem.Terminal:
-		return Decision{Action: Stall, Reason: o.Problem.Reason, Message: o.Problem.Message, After: o.RecheckAfter}, true
-	default:
-		return Decision{Action: Fail, Reason: o.Problem.Reason, Message: o.Problem.Message,
-			Awaited: o.Problem.Awaited, Fetching: o.Problem.Fetching, After: problemDelay(o, o.Problem)}, true
-	}
-}
-
-// noDestroy says how to delete the Stack nevertheless: what the destroy lacks may never be back,
-// such as a state that was deleted with its pod.
-func noDestroy(o Observation) (Decision, bool) {
-	decision, found := problem(o)
-	if found && !decision.Fetching {
-		decision.Message += ". To delete the Stack without a destroy and keep its resources, set spec.destroyOnFinalize to false"
-	}
-	return decision, found
-}
-
 // recovery comes before any other run: from a state with operations in flight, Pulumi
 // could create resources a second time. A recovery changes the state, so it waits while
 // only previews are allowed; a preview creates nothing.

@@ -14,15 +14,6 @@ import (
 // The rules on order: a Stack waits for the Stacks it depends on, and on deletion for
 // those that depend on it.
 
-// fault comes before all that a run may wait for: no event elsewhere will ever let it
-// start.
-func fault(o Observation) (Decision, bool) {
-	if o.Problem == nil || !o.Problem.Terminal {
-		return Decision{}, false
-	}
-	return problem(o)
-}
-
 // dependencies hold back the start of a run, and nothing else. A Stack that has nothing
 // to run stays ready whatever happens to its dependencies. A recovery does not wait: it
 // only finds out what has already happened.

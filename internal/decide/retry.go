@@ -100,24 +100,3 @@ func recoveredMessage(failures int64, cause string) string {
 	return fmt.Sprintf("Recovered from an interrupted run. The next run waits, because %d runs in a row failed or were "+
 		"interrupted: %s", failures, cause)
 }
-
-// problemDelay is when to look at a problem again.
-func problemDelay(o Observation, p *Problem) time.Duration {
-	if p.Since.IsZero() {
-		return o.RetryInterval
-	}
-	return ProblemDelay(p.Since, o.Now, o.RetryInterval)
-}
-
-// ProblemDelay is when to look again at a problem that may pass by itself. It is as long
-// as the problem has existed, which doubles the delay without counting the attempts.
-func ProblemDelay(since, now time.Time, retryInterval time.Duration) time.Duration {
-	return min(retryInterval, max(unavailableBackoff, now.Sub(since)))
-}
-
-// mayPass reports whether the Problem may soon be over by itself. One that is as old as
-// the retry interval has outlived the attempts that come before it.
-func mayPass(o Observation) bool {
-	p := o.Problem
-	return p != nil && !p.Terminal && !p.Since.IsZero() && o.Now.Sub(p.Since) < o.RetryInterval
-}
