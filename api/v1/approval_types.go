@@ -36,6 +36,17 @@ type Approval struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(sha256:[0-9a-f]{64})?$')",message="must be the digest of a plan, sha256: and 64 hexadecimal digits, as in status.plan.digest"
 	// +optional
 	Approved string `json:"approved,omitempty"`
+
+	// PreviewNamespaces are other namespaces whose Stacks may name this one in
+	// spec.previewOf. The digests of their plans are those of this Stack, so
+	// that their programs could read the key of the digests, and with it guess
+	// secret values from digests. Defaults to none: only Stacks of the same
+	// namespace may.
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'))",message="must be names of namespaces: lower-case letters, digits and hyphens, with a letter or digit at both ends"
+	// +optional
+	PreviewNamespaces []string `json:"previewNamespaces,omitempty"`
 }
 
 // ApproveAnnotation approves the plan whose digest is its value,
@@ -55,7 +66,7 @@ const RejectAnnotation = "pulumi.com/reject"
 const RejectReasonAnnotation = "pulumi.com/reject-reason"
 
 // PlanState is what has become of a plan.
-// +kubebuilder:validation:Enum=Proposed;Approved;Rejected;Applied
+// +kubebuilder:validation:Enum=Proposed;Approved;Rejected;Applied;Previewed
 type PlanState string
 
 const (
@@ -68,6 +79,10 @@ const (
 	PlanRejected PlanState = "Rejected"
 	// PlanApplied is a plan that was applied.
 	PlanApplied PlanState = "Applied"
+	// PlanPreviewed is a plan that this Stack only previews, with spec.preview.
+	// It cannot be approved here, but by its digest at the Stack in
+	// spec.previewOf, unless the message says otherwise.
+	PlanPreviewed PlanState = "Previewed"
 )
 
 // PlanStatus describes what is, or was last, proposed for approval: what an
@@ -89,7 +104,8 @@ type PlanStatus struct {
 	// +optional
 	Drift string `json:"drift,omitempty"`
 
-	// State is Proposed, Approved, Rejected or Applied.
+	// State is Proposed, Approved, Rejected, Applied, or Previewed if the Stack
+	// only previews.
 	// +required
 	State PlanState `json:"state"`
 
@@ -124,7 +140,8 @@ type PlanStatus struct {
 	ApprovedBy string `json:"approvedBy,omitempty"`
 
 	// Message says why the plan was rejected, why an approval that was given
-	// does not count, or why none is needed.
+	// does not count, or why none is needed. If the plan is Previewed, it says
+	// why its digest cannot be approved.
 	// +optional
 	Message string `json:"message,omitempty"`
 

@@ -5,6 +5,21 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// PreviewedStackReference names the Stack that is to run what a preview shows.
+type PreviewedStackReference struct {
+	// Name of the Stack.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+
+	// Namespace of the Stack, which has to list the namespace of the preview in
+	// spec.approval.previewNamespaces. Defaults to the namespace of the preview.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+}
+
 // PreviewStatus describes a requested preview. It is not a
 // reconcile of the Stack: it has no effect on conditions, revisions or events.
 type PreviewStatus struct {

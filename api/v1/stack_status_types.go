@@ -113,6 +113,11 @@ type RunStatus struct {
 	// +optional
 	Drift string `json:"drift,omitempty"`
 
+	// Incomparable is why the plan of a preview cannot be approved by its digest
+	// at another Stack: it is not the digest that the same change has there.
+	// +optional
+	Incomparable string `json:"incomparable,omitempty"`
+
 	// Policies are the policy packs that the run has. It is absent if it has
 	// none.
 	// +optional

@@ -40,6 +40,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.secrets) || !has(self.secretsRef) || !self.secrets.exists(key, key in self.secretsRef)",message="secrets and secretsRef have the same key: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.secrets) || !has(self.configRef) || !self.secrets.exists(key, key in self.configRef)",message="secrets and configRef have the same key: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.secretsRef) || !has(self.configRef) || !self.secretsRef.exists(key, key in self.configRef)",message="secretsRef and configRef have the same key: remove one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.previewOf) || (has(self.preview) && self.preview)",message="previewOf belongs to a Stack with preview: true: set preview, or remove previewOf"
 type StackSpec struct {
 	// Stack is the name of the stack in the backend: <stack>, <org>/<stack> or
 	// <org>/<project>/<stack>. It is immutable: another name is another stack,
@@ -252,6 +253,16 @@ type StackSpec struct {
 	// Defaults to false.
 	// +optional
 	Preview bool `json:"preview,omitempty"`
+
+	// PreviewOf names the Stack that runs the previewed change after the merge
+	// of a pull request. The plan in status.plan then has the digest that the
+	// same change has there, so that it can be approved before the merge:
+	// whatever decides on the digest but the program is taken from that Stack.
+	// Both need the same stack and backend, and that Stack has to allow it with
+	// spec.approval.previewNamespaces if it is in another namespace. It needs
+	// preview. Defaults to none.
+	// +optional
+	PreviewOf *PreviewedStackReference `json:"previewOf,omitempty"`
 
 	// Approval holds back updates, and the destroy of the stack, until a person
 	// has approved what they would do. Defaults to none.

@@ -76,6 +76,10 @@ type Run struct {
 	Options Options
 	// WantsPlan makes a Preview return its Plan. Pods know it by its earlier name.
 	WantsPlan bool `json:"Steps"`
+	// Comparable makes that Plan one that can be compared with that of an Update: with the state
+	// that it starts from, the inputs and the versions. Pods of an earlier version do not know it:
+	// their Plan has no State.
+	Comparable bool `json:",omitempty"`
 	// PlanKey is the secret key of the digests in a plan of what is not shown: with the same
 	// key, the same change is the same plan. Empty is a random one.
 	PlanKey string `json:",omitempty"`
