@@ -26,7 +26,7 @@ func (r *StackReconciler) watchConfigs(blueprint *builder.Builder, which predica
 		mapped handler.MapFunc
 	}{
 		{&corev1.Secret{}, r.stacksThatUse(secretIndex, objectKey)},
-		{&corev1.ConfigMap{}, eachOf(r.stacksThatUse(configMapIndex, objectKey), r.stacksWithConfigIn)},
+		{&corev1.ConfigMap{}, eachOf(r.stacksThatUse(configMapIndex, objectKey), r.stacksOfSetsThatUse(usesConfigMap))},
 	} {
 		blueprint.WatchesMetadata(config.object, handler.EnqueueRequestsFromMapFunc(config.mapped), builder.WithPredicates(changed))
 	}

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,42 +33,19 @@ func (r *StackReconciler) stacksIn(ctx context.Context, namespace client.Object)
 	return r.stacksWhere(ctx, func(*v1.Stack) bool { return true }, client.InNamespace(namespace.GetName()))
 }
 
-// stacksOfPacks returns the Stacks that PolicySets may select which have such a pack.
-func (r *StackReconciler) stacksOfPacks(ctx context.Context, uses func(*v1.PolicyPack) bool) []ctrl.Request {
-	if !r.policies.have(ctx) {
-		return nil
-	}
-	var sets v1.PolicySetList
-	if err := r.List(ctx, &sets, client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "failed to list the PolicySets")
-		return nil
-	}
-	var requests []ctrl.Request
-	for i := range sets.Items {
-		packs := sets.Items[i].Spec.Packs
-		if slices.ContainsFunc(packs, func(pack v1.PolicyPack) bool { return uses(&pack) }) {
-			requests = append(requests, r.stacksOfPolicySet(ctx, &sets.Items[i])...)
-		}
-	}
-	return requests
-}
-
-// stacksWithPackIn maps a source to the Stacks that a pack in it guards.
-func (r *StackReconciler) stacksWithPackIn(kind string) handler.MapFunc {
+// stacksOfSetsThatUse maps an object to the Stacks that PolicySets which use it may select.
+func (r *StackReconciler) stacksOfSetsThatUse(uses func(*v1.PolicySet, client.Object) bool) handler.MapFunc {
 	return func(ctx context.Context, object client.Object) []ctrl.Request {
-		return r.stacksOfPacks(ctx, func(pack *v1.PolicyPack) bool {
-			ref := pack.SourceRef
-			return ref.Kind == kind && ref.Namespace == object.GetNamespace() && ref.Name == object.GetName()
-		})
+		sets, err := r.policies.setsThat(ctx, func(set *v1.PolicySet) bool { return uses(set, object) })
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "failed to find the Stacks that a policy pack guards")
+		}
+		var requests []ctrl.Request
+		for _, set := range sets {
+			requests = append(requests, r.stacksOfPolicySet(ctx, set)...)
+		}
+		return requests
 	}
-}
-
-// stacksWithConfigIn maps a ConfigMap to the Stacks that a pack with config in it guards.
-func (r *StackReconciler) stacksWithConfigIn(ctx context.Context, object client.Object) []ctrl.Request {
-	return r.stacksOfPacks(ctx, func(pack *v1.PolicyPack) bool {
-		from := pack.ConfigFrom
-		return from != nil && from.ConfigMap.Namespace == object.GetNamespace() && from.ConfigMap.Name == object.GetName()
-	})
 }
 
 // eachOf maps an object to what each of the functions does.

@@ -48,13 +48,13 @@ type PolicySetReconciler struct {
 	// Now is the clock.
 	Now func() time.Time
 
-	policies policyReader
+	policies *policyReader
 	// ours reports whether this controller writes the status of a PolicySet.
 	ours func(client.Object) bool
 	// stacks has the Stacks of all shards.
 	stacks cache.Cache
 	// used watches the Stacks and the ConfigMaps once there is a PolicySet.
-	used    *lateWatch
+	used    *onDemandWatch
 	watches *sourceWatches
 	// poll is how often a PolicySet with configFrom is reconciled. Zero is never, as ConfigMaps
 	// are watched.
@@ -80,8 +80,8 @@ func (r *PolicySetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 		return ctrl.Result{}, fmt.Errorf("failed to read PolicySet %s: %w", req.Name, err)
 	}
 	defer func() { r.RecordDuration(ctx, set, started) }()
-	if _, err := r.used.ensure(ctx); err != nil {
-		return ctrl.Result{}, err
+	if err := r.used.ensure(ctx); err != nil {
+		return ctrl.Result{}, fmt.Errorf("failed to list the Stacks that PolicySets report on: %w", err)
 	}
 	found, err := r.findPacks(ctx, set)
 	if err != nil {
@@ -137,7 +137,7 @@ func isSourceProblem(err error) bool {
 
 // reportOn reports on the Stacks that the PolicySet selects.
 func (r *PolicySetReconciler) reportOn(ctx context.Context, set *v1.PolicySet, digest string) (policy.Report, error) {
-	namespaces, err := r.policies.labelsFor(ctx, *set)
+	namespaces, err := r.policies.labelsFor(ctx, set)
 	if err != nil {
 		return policy.Report{}, err
 	}

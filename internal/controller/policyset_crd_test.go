@@ -43,9 +43,7 @@ func TestTheCRDOfPolicySetsMayFollowTheController(t *testing.T) {
 	_, err = envtest.InstallCRDs(cluster.config, envtest.CRDInstallOptions{Paths: []string{crd("policysets")}, ErrorIfPathMissing: true, MaxTime: time.Minute})
 	g.Expect(err).NotTo(HaveOccurred())
 	set := u.createSet("guard", v1.PolicyEnforce)
-	cluster.ahead.Add(int64(2 * lookAgainAfter))
-	u.awaitReport(set, 1, 0, 1)
-	u.edit("a", func(s *v1.Stack) { s.Spec.Refresh = true })
+	cluster.ahead.Add(int64(unservedAfter))
 	u.await("a", metav1.ConditionTrue)
 	u.awaitReport(set, 1, 0, 0)
 }

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy"
 )
 
 // reportDelay is how long changes of Stacks are gathered before PolicySets report on them: all
@@ -72,16 +73,15 @@ func (r *PolicySetReconciler) SetupWithManager(mgr ctrl.Manager, opts PolicySetR
 		r.poll = v1.DefaultInterval
 	}
 	r.watches = newSourceWatches(c, mgr, func(kind string) handler.MapFunc { return r.setsThatUse(usesSource(kind)) })
-	r.policies = policyReader{Reader: r.Client}
-	r.policies.policySets = &lateWatch{reader: r.APIReader, list: &v1.PolicySetList{}, now: r.Now, start: func() error {
-		return c.Watch(source.Kind[client.Object](mgr.GetCache(), &v1.PolicySet{}, &handler.EnqueueRequestForObject{}, ours, predicate.Or(
-			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, predicate.LabelChangedPredicate{})))
-	}}
-	r.policies.namespaces = namespaceWatch(r.APIReader, r.Now, func(namespace client.Object) error {
-		return c.Watch(source.Kind[client.Object](mgr.GetCache(), namespace, handler.EnqueueRequestsFromMapFunc(r.setsThatUse(usesNamespaces)), labelsUpdated()))
+	r.policies = newPolicyReader(c, mgr, r.Now, policyEvents{
+		policySet: &handler.EnqueueRequestForObject{}, predicates: []predicate.Predicate{ours, predicate.Or(
+			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, predicate.LabelChangedPredicate{})},
+		namespace: func(ctx context.Context, _ client.Object) []ctrl.Request {
+			return r.setsThat(ctx, policy.NeedsNamespaces)
+		},
 	})
-	r.used = &lateWatch{reader: r.APIReader, list: &v1.StackList{}, now: r.Now, start: func() error { return r.watchUsed(c, mgr, opts) }}
-	if err := mgr.Add(r.policies.policySets); err != nil {
+	r.used = &onDemandWatch{reader: r.APIReader, list: &v1.StackList{}, now: r.Now, start: func() error { return r.watchUsed(c, mgr, opts) }}
+	if err := mgr.Add(r.policies); err != nil {
 		return fmt.Errorf("failed to watch PolicySets: %w", err)
 	}
 	return nil
@@ -135,25 +135,21 @@ func onlyPolicies(object any) (any, error) {
 // stackHandler enqueues all PolicySets for a Stack whose policies or labels have changed. It
 // gathers such changes.
 func (r *PolicySetReconciler) stackHandler() handler.EventHandler {
-	enqueue := func(ctx context.Context, object client.Object, q queue) {
-		for _, request := range r.setsThatUse(func(*v1.PolicySet, client.Object) bool { return true })(ctx, object) {
+	enqueue := func(ctx context.Context, q queue) {
+		for _, request := range r.setsThat(ctx, func(*v1.PolicySet) bool { return true }) {
 			q.AddAfter(request, reportDelay)
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
-			if !e.IsInInitialList { // the reconcile that starts the watch reads them
-				enqueue(ctx, e.Object, q)
-			}
-		},
+		CreateFunc: func(ctx context.Context, _ event.CreateEvent, q queue) { enqueue(ctx, q) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
 			before, okBefore := e.ObjectOld.(*v1.Stack)
 			after, okAfter := e.ObjectNew.(*v1.Stack)
 			if okBefore && okAfter && reportChanged(before, after) {
-				enqueue(ctx, after, q)
+				enqueue(ctx, q)
 			}
 		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { enqueue(ctx, e.Object, q) },
+		DeleteFunc: func(ctx context.Context, _ event.DeleteEvent, q queue) { enqueue(ctx, q) },
 	}
 }
 
@@ -171,20 +167,25 @@ func resultsOf(stack *v1.Stack) v1.PoliciesStatus {
 	return v1.PoliciesStatus{Sets: stack.Status.Policies.Sets, Violations: stack.Status.Policies.Violations}
 }
 
-// setsThatUse maps an object to the PolicySets that use it. Those that another controller reports
-// on are left out.
+// setsThatUse maps an object to the PolicySets that use it.
 func (r *PolicySetReconciler) setsThatUse(uses func(*v1.PolicySet, client.Object) bool) handler.MapFunc {
 	return func(ctx context.Context, object client.Object) []ctrl.Request {
-		sets, err := r.policies.setsThat(ctx, func(set *v1.PolicySet) bool { return r.ours(set) && uses(set, object) })
-		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "the status of PolicySets may be behind")
-		}
-		requests := make([]ctrl.Request, 0, len(sets))
-		for i := range sets {
-			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&sets[i])})
-		}
-		return requests
+		return r.setsThat(ctx, func(set *v1.PolicySet) bool { return uses(set, object) })
 	}
+}
+
+// setsThat returns the PolicySets for which the function returns true. Those that another controller
+// reports on are left out.
+func (r *PolicySetReconciler) setsThat(ctx context.Context, are func(*v1.PolicySet) bool) []ctrl.Request {
+	sets, err := r.policies.setsThat(ctx, func(set *v1.PolicySet) bool { return r.ours(set) && are(set) })
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "the status of PolicySets may be behind")
+	}
+	requests := make([]ctrl.Request, 0, len(sets))
+	for _, set := range sets {
+		requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(set)})
+	}
+	return requests
 }
 
 // policySetLog logs with the keys and values of controller-runtime, so that flux logs

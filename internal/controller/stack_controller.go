@@ -94,7 +94,7 @@ type StackReconciler struct {
 
 	unwritten   publish.Unwritten
 	watches     *sourceWatches
-	policies    *policyWatches
+	policies    *policyReader
 	expressions *dependency.Expressions
 	checks      observe.ProgramChecks
 	results     *observe.ResultCache

@@ -110,5 +110,5 @@ func (r *StackReconciler) stacksThatUse(index string, key func(client.Object) st
 // in it.
 func (r *StackReconciler) stacksFrom(kind string) handler.MapFunc {
 	key := func(o client.Object) string { return sourceKey(kind, o.GetNamespace(), o.GetName()) }
-	return eachOf(r.stacksThatUse(sourceIndex, key), r.stacksWithPackIn(kind))
+	return eachOf(r.stacksThatUse(sourceIndex, key), r.stacksOfSetsThatUse(usesSource(kind)))
 }

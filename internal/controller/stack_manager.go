@@ -67,6 +67,14 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	if err != nil {
 		return fmt.Errorf("failed to build the Stack controller: %w", err)
 	}
-	r.watches, r.policies = newSourceWatches(built, mgr, r.stacksFrom), newPolicyWatches(built, mgr, r)
+	r.watches = newSourceWatches(built, mgr, r.stacksFrom)
+	r.policies = newPolicyReader(built, mgr, r.Now, policyEvents{
+		policySet: handler.EnqueueRequestsFromMapFunc(r.stacksOfPolicySet), predicates: []predicate.Predicate{predicate.GenerationChangedPredicate{}},
+		namespace: r.stacksIn,
+	})
+	r.policies.oneNamespace = r.OneNamespace
+	if err := mgr.Add(r.policies); err != nil {
+		return fmt.Errorf("failed to watch PolicySets: %w", err)
+	}
 	return nil
 }

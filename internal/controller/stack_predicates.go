@@ -4,8 +4,10 @@
 package controller
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -103,6 +105,23 @@ func selfChangedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
 		return slices.ContainsFunc(after.Spec.DependsOn, hasExpression) &&
 			(!maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations))
+	})
+}
+
+// relabelPatience is how long an event of a Stack waits for the cache of PolicySets: it holds up the
+// events of all other Stacks.
+const relabelPatience = time.Second
+
+// relabelledPredicate passes a Stack with other labels, by which a PolicySet may select it or not.
+func (r *StackReconciler) relabelledPredicate() predicate.Predicate {
+	return stackUpdated(func(before, after *v1.Stack) bool {
+		if maps.Equal(before.Labels, after.Labels) {
+			return false
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), relabelPatience)
+		defer cancel()
+		sets, err := r.policies.sets(ctx)
+		return err != nil || len(sets) > 0
 	})
 }
 

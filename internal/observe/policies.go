@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -166,7 +167,7 @@ func (o *Observer) selectPolicySets(ctx context.Context, stack *v1.Stack) ([]pol
 		return nil, err
 	}
 	subject := policy.Subject{Labels: stack.Labels}
-	if policy.NeedNamespaces(sets) {
+	if slices.ContainsFunc(sets, func(set v1.PolicySet) bool { return policy.NeedsNamespaces(&set) }) {
 		if subject.Namespace, err = o.namespaceLabels(ctx, stack.Namespace); err != nil {
 			return nil, err
 		}

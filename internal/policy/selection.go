@@ -59,10 +59,8 @@ func CheckSelectors(set *v1.PolicySet) error {
 	return cmp.Or(namespaceErr, stackErr)
 }
 
-// NeedNamespaces reports whether the labels of namespaces make a difference to any of the sets.
-func NeedNamespaces(sets []v1.PolicySet) bool {
-	return slices.ContainsFunc(sets, func(set v1.PolicySet) bool { return !isEmpty(set.Spec.NamespaceSelector) })
-}
+// NeedsNamespaces reports whether the labels of namespaces make a difference to the PolicySet.
+func NeedsNamespaces(set *v1.PolicySet) bool { return !isEmpty(set.Spec.NamespaceSelector) }
 
 func isEmpty(selector *metav1.LabelSelector) bool {
 	return selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0

@@ -68,13 +68,14 @@ func TestSelectOrdersByName(t *testing.T) {
 	g.Expect(names).To(Equal([]string{"a", "b"}))
 }
 
-func TestNeedNamespaces(t *testing.T) {
+func TestNeedsNamespaces(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	g.Expect(policy.NeedNamespaces(nil)).To(BeFalse())
-	g.Expect(policy.NeedNamespaces([]v1.PolicySet{policySet("a", &metav1.LabelSelector{}, nil)})).To(BeFalse())
 	team := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}
-	g.Expect(policy.NeedNamespaces([]v1.PolicySet{policySet("a", nil, team), policySet("b", team, nil)})).To(BeTrue())
+	empty, byStack, byNamespace := policySet("a", &metav1.LabelSelector{}, nil), policySet("b", nil, team), policySet("c", team, nil)
+	g.Expect(policy.NeedsNamespaces(&empty)).To(BeFalse())
+	g.Expect(policy.NeedsNamespaces(&byStack)).To(BeFalse())
+	g.Expect(policy.NeedsNamespaces(&byNamespace)).To(BeTrue())
 }
 
 func policySet(name string, namespaces, stacks *metav1.LabelSelector) v1.PolicySet {
