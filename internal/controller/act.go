@@ -134,7 +134,7 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 	case decide.DropDrift:
 		return r.dropDrift(ctx, stack)
 	case decide.DropPolicies:
-		return r.dropPolicies(ctx, stack)
+		return r.patchStatus(ctx, stack, func() { stackstatus.DropPolicies(stack) })
 	case decide.RunPrerequisites:
 		return r.runPrerequisites(ctx, seen.Stale)
 	}
@@ -201,8 +201,8 @@ func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Sta
 	if record.Operation == run.CheckDrift {
 		r.announceDrift(ctx, before, stack, result.Drift)
 	}
-	isSaid := kind.Reconciles && result.Outcome.Effect().Fails // by the event of the run
-	r.announcePolicies(ctx, before, stack, !isSaid)
+	announced := kind.Reconciles && result.Outcome.Effect().Fails // by the event of the run
+	r.announcePolicies(ctx, before, stack, announced)
 	r.Runs.Violated(result.Violations)
 	r.announceOutputs(ctx, stack, record, before.Status.OutputsSecret)
 	r.announceInventory(ctx, stack, before.Status.Inventory)

@@ -5,43 +5,11 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
-
-// A check for drift is a run like any other, one of a Stack at a time, with slots of its own.
-// It is no reconcile: only status.drift and the condition Drifted report it.
-
-// checkDrift starts a check for drift, or says why it cannot. It reads no values before it is
-// the Stack's turn: many may be waiting.
-func (r *StackReconciler) checkDrift(ctx context.Context, stack *v1.Stack) error {
-	if !r.Runner.Background().Reserve(stack.Namespace, stack.Name) {
-		return nil // the runner wakes the Stack
-	}
-	seen, err := r.observer().ForCheck(ctx, stack)
-	if err != nil {
-		r.Runner.Background().Release(stack.Namespace, stack.Name)
-		return err
-	}
-	problem, check := seen.Problem, launch{kind: run.KindOf(run.CheckDrift), checkRequest: stackstatus.CheckRequest(stack)}
-	if problem == nil {
-		problem = r.checkStart(ctx, stack, seen, &check)
-	}
-	if problem != nil {
-		r.Runner.Background().Release(stack.Namespace, stack.Name)
-		why := fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
-		before := stack.DeepCopy()
-		if err := r.patchStatus(ctx, stack, func() { stackstatus.FailCheck(stack, why, r.Now()) }); err != nil {
-			return err
-		}
-		r.announceDrift(ctx, before, stack, nil)
-		return nil
-	}
-	return r.start(ctx, stack, seen, check)
-}
 
 // dropDrift drops what spec.drift no longer asks for.
 func (r *StackReconciler) dropDrift(ctx context.Context, stack *v1.Stack) error {

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -18,56 +17,20 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
-// A check of policies is a run in the background, as one for drift is. Only status.policies and the
-// condition Compliant report it.
-
-// checkPolicies starts a check of the policies, or says why it cannot.
-func (r *StackReconciler) checkPolicies(ctx context.Context, stack *v1.Stack) error {
-	slots := r.Runner.Background()
-	if !slots.Reserve(stack.Namespace, stack.Name) {
-		return nil // the runner wakes the Stack
-	}
-	seen, err := r.observer().ForPolicyCheck(ctx, stack)
-	if err != nil {
-		slots.Release(stack.Namespace, stack.Name)
-		return err
-	}
-	problem, check := seen.Problem, launch{kind: run.KindOf(run.CheckPolicies)}
-	if problem == nil {
-		problem = r.checkStart(ctx, stack, seen, &check)
-	}
-	if problem == nil {
-		return r.start(ctx, stack, seen, check)
-	}
-	slots.Release(stack.Namespace, stack.Name)
-	why := fmt.Sprintf("%s: %s", problem.Reason, problem.Message)
-	before := stack.DeepCopy()
-	if err := r.patchStatus(ctx, stack, func() { stackstatus.FailPolicyCheck(stack, seen.Policies.Digest, why, r.Now()) }); err != nil {
-		return err
-	}
-	r.announcePolicies(ctx, before, stack, true)
-	return nil
-}
-
 // announcePolicies counts a check of policies if it has come to a result, and announces what is
-// different from before it, unless the end of the run has announced that.
-func (r *StackReconciler) announcePolicies(ctx context.Context, before, stack *v1.Stack, isNews bool) {
+// different from before it, unless that was announced as the end of the run.
+func (r *StackReconciler) announcePolicies(ctx context.Context, before, stack *v1.Stack, announced bool) {
 	reason, checked := stackstatus.ArePoliciesChecked(before, stack)
 	if !checked {
 		return
 	}
 	r.Runs.PoliciesChecked(reason)
 	e, changed := stackstatus.PoliciesEvent(before, stack)
-	if changed && isNews {
+	if changed && !announced {
 		r.announce(ctx, stack, e)
 		return
 	}
 	ctrl.LoggerFrom(ctx).Info(conditions.GetMessage(stack, v1.CompliantCondition))
-}
-
-// dropPolicies drops what the status has of policies.
-func (r *StackReconciler) dropPolicies(ctx context.Context, stack *v1.Stack) error {
-	return r.patchStatus(ctx, stack, func() { stackstatus.DropPolicies(stack) })
 }
 
 // policiesOf returns what the record of a run says of its packs, nil if it has none. A run of all

@@ -204,15 +204,6 @@ func (r *StackReconciler) forgetDuration(req ctrl.Request) {
 // see the change.
 const conflictRetry = 100 * time.Millisecond
 
-// failedCheckRetry is how long to wait after a check that could not start: time enough for the
-// cache to see that.
-const failedCheckRetry = time.Second
-
-// checkFailures returns how many checks in a row have failed.
-func checkFailures(stack *v1.Stack) int64 {
-	return stackstatus.CheckFailures(stack) + stackstatus.PolicyCheckFailures(stack)
-}
-
 // get reads the Stack from the cache, or from the API server if it has a run in flight or
 // the runner has a result for it: in a stale copy, a run that was absorbed and forgotten
 // would look lost. If the runner has a result and the Stack has no run even then, the

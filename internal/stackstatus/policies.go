@@ -61,10 +61,10 @@ func absorbPolicyCheck(stack *v1.Stack, record *v1.RunStatus, result *run.Result
 	case isVerdict(result):
 		recordPolicies(stack, record, result)
 	case wasCancelled(stack, record):
-		failPolicyCheck(stack, checksOf(record), "it was cancelled on request", result.EndedAt)
+		FailPolicyCheck(stack, checksOf(record), "it was cancelled on request", result.EndedAt)
 		stack.Status.Policies.Failures = 0 // it was not what failed, and follows with other packs or inputs
 	case result.Outcome != run.Cancelled:
-		failPolicyCheck(stack, checksOf(record), cmp.Or(result.Message, string(result.Outcome)), result.EndedAt)
+		FailPolicyCheck(stack, checksOf(record), cmp.Or(result.Message, string(result.Outcome)), result.EndedAt)
 	}
 }
 
@@ -76,7 +76,7 @@ func absorbPolicies(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	case isVerdict(result):
 		recordPolicies(stack, record, result)
 	case result.Outcome == run.PolicyPackFailed:
-		failPolicyCheck(stack, checksOf(record), result.Message, result.EndedAt)
+		FailPolicyCheck(stack, checksOf(record), result.Message, result.EndedAt)
 	}
 }
 
@@ -125,15 +125,10 @@ func setsOf(record *v1.RunStatus) []v1.RunPolicySet {
 	return record.Policies.Sets
 }
 
-// FailPolicyCheck records why a check of the policies could not be started. The digest is that of
-// the packs and the inputs, "" if they are not known.
-func FailPolicyCheck(stack *v1.Stack, digest, message string, now time.Time) {
-	failPolicyCheck(stack, digest, message, now)
-}
-
-// failPolicyCheck records why it is not known whether policies are violated. What was found before
-// is kept: if it is found again, it is no news.
-func failPolicyCheck(stack *v1.Stack, digest, message string, at time.Time) {
+// FailPolicyCheck records why it is not known whether policies are violated. The digest is that of
+// the packs and the inputs, "" if they are not known. What was found before is kept: if it is found
+// again, it is no news.
+func FailPolicyCheck(stack *v1.Stack, digest, message string, at time.Time) {
 	known := policiesStatus(stack)
 	known.Digest, known.CheckedAt, known.Message = digest, &metav1.Time{Time: at}, bounded.Text(message, maxPolicyText)
 	known.Failures++

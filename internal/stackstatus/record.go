@@ -105,7 +105,7 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 		failCheck(stack, lost.CheckRequest, message, now) // with a back-off, in case it was the check that killed the controller
 		return
 	case lost.Operation == v1.OperationCheckPolicies:
-		failPolicyCheck(stack, checksOf(lost), message, now) // with a back-off, as above
+		FailPolicyCheck(stack, checksOf(lost), message, now) // with a back-off, as above
 		return
 	case kind.OfDrift:
 		postponeCorrection(stack, noProposal+message)
