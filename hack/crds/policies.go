@@ -3,6 +3,8 @@
 
 package main
 
+import "github.com/flux-pulumi/pulumi-controller/internal/policy"
+
 // typePolicies makes the config of each policy an object whose level is checked. In Go it is
 // any JSON, for which controller-gen writes a schema without a type, and the API server can
 // check nothing of a map with such values.
@@ -13,7 +15,7 @@ func typePolicies(crd schema) {
 		"properties": map[string]any{"enforcementLevel": map[string]any{
 			"description": "EnforcementLevel is the level of the policy: what follows from a violation.",
 			"type":        "string",
-			"enum":        []any{"advisory", "mandatory", "remediate", "disabled"},
+			"enum":        policy.Levels(),
 		}},
 		"x-kubernetes-preserve-unknown-fields": true,
 	}

@@ -5,10 +5,11 @@ package decide
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 // The rules on order: a Stack waits for the Stacks it depends on, and on deletion for
@@ -81,9 +82,4 @@ func lookAgain(o Observation) time.Duration {
 // maxNamed is the number of others that a message names at most.
 const maxNamed = 10
 
-func some(all []string) string {
-	if more := len(all) - maxNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxNamed], ", "), more)
-	}
-	return strings.Join(all, ", ")
-}
+func some(all []string) string { return plural.Some(all, maxNamed) }

@@ -11,11 +11,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -60,13 +60,8 @@ func missing(plain run.PlainOutputs) error {
 		return nil
 	}
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	more := ""
-	if len(names) > maxNamed {
-		more = fmt.Sprintf(" and %d more", len(names)-maxNamed)
-		names = names[:maxNamed]
-	}
-	return fmt.Errorf("the stack has no output %s%s: add it to the program, or remove it from spec.writeOutputsToSecret.keys",
-		strings.Join(names, ", "), more)
+	return fmt.Errorf("the stack has no output %s: add it to the program, or remove it from spec.writeOutputsToSecret.keys",
+		plural.Some(names, maxNamed))
 }
 
 // text returns the value as written to the Secret. It normalizes JSON, so that the Secret

@@ -3,10 +3,7 @@
 
 package plan
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/flux-pulumi/pulumi-controller/internal/plural"
 
 // wording is how steps are put into words: as what would be done to resources, or as what was
 // done to them outside of Pulumi.
@@ -38,11 +35,7 @@ func DriftNames(found Plan, most int) string {
 	for _, step := range steps[:min(len(steps), most)] {
 		names = append(names, visible(step.value.Type+" "+nameOf(step.value.URN)))
 	}
-	text := strings.Join(names, ", ")
-	if more := found.Counts().Total() - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return plural.First(names, found.Counts().Total())
 }
 
 // drifted says what has happened to the resource of a step.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -28,7 +29,8 @@ const levelKey = "enforcementLevel"
 // policy. They would need an account of Pulumi Cloud of the platform team.
 const environmentsKey = "environments"
 
-var levels = []string{"advisory", "mandatory", "remediate", "disabled"}
+// Levels are those that config can give a policy.
+func Levels() []string { return []string{"advisory", "mandatory", "remediate", "disabled"} }
 
 // Config returns the config of a pack in the form of pulumi's --policy-pack-config, the same
 // bytes for the same config. It is nil if there is none. What inline has for a policy replaces
@@ -114,14 +116,14 @@ func ofPolicy(policy string, value any) (map[string]any, error) {
 		object = map[string]any{levelKey: level}
 	}
 	if level, ok := object[levelKey]; ok && !isLevel(level) {
-		return nil, fmt.Errorf("the level of policy %s must be one of advisory, mandatory, remediate and disabled", shown(policy))
+		return nil, fmt.Errorf("the level of policy %s must be one of %s", shown(policy), strings.Join(Levels(), ", "))
 	}
 	return object, nil
 }
 
 func isLevel(value any) bool {
 	level, ok := value.(string)
-	return ok && slices.Contains(levels, level)
+	return ok && slices.Contains(Levels(), level)
 }
 
 // maxShown bounds what a message shows of the config, in bytes.

@@ -52,7 +52,7 @@ func TestConfigRefuses(t *testing.T) {
 		"a policy twice":                  {from: "a: {}\na: {}", want: `key "a" already set`},
 		"a list":                          {from: "[a]", want: "the config is not an object"},
 		"a text":                          {from: "mandatory", want: "the config is not an object"},
-		"a level that is not known":       {from: "tags: fatal", want: "the level of policy tags must be one of advisory, mandatory, remediate and disabled"},
+		"a level that is not known":       {from: "tags: fatal", want: "the level of policy tags must be one of advisory, mandatory, remediate, disabled"},
 		"such a level in an object":       {from: "tags: {enforcementLevel: fatal}", want: "the level of policy tags"},
 		"a level that is no text":         {from: "tags: {enforcementLevel: 1}", want: "the level of policy tags"},
 		"a level that is null":            {from: "tags: {enforcementLevel: null}", want: "the level of policy tags"},

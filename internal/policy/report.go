@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -66,12 +67,24 @@ func ReportOn(set *v1.PolicySet, digest string, stacks iter.Seq[*v1.Stack], name
 // <pack>/<policy>.
 func violated(stack *v1.Stack, set string) []string {
 	var names []string
-	for _, violation := range stack.Status.Policies.Violations {
-		if violation.PolicySet == set && violation.Level == string(run.Mandatory) {
-			names = append(names, violation.Pack+"/"+violation.Policy)
+	for _, name := range ViolatedNames(stack.Status.Policies.Violations) {
+		if ofSet, isOfSet := strings.CutPrefix(name, set+"/"); isOfSet {
+			names = append(names, ofSet)
 		}
 	}
 	slices.Sort(names)
-	names = slices.Compact(names)
 	return names[:min(len(names), v1.MaxViolatedPolicies)]
+}
+
+// ViolatedNames returns the mandatory policies that are violated, each once, as
+// <PolicySet>/<pack>/<policy>.
+func ViolatedNames(violations []v1.PolicyViolation) []string {
+	var names []string
+	for _, v := range violations {
+		name := v.PolicySet + "/" + v.Pack + "/" + v.Policy
+		if v.Level == string(run.Mandatory) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

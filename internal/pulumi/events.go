@@ -262,7 +262,7 @@ func (e *events) remask() {
 func (e *events) readPolicy(event *apitype.PolicyEvent) string {
 	e.policies.note(event)
 	text := rawLine{lead: fmt.Sprintf("policy %s of %s: ", event.PolicyName, event.PolicyPackName), text: newRawText(event.Message)}
-	if event.EnforcementLevel == "mandatory" {
+	if levelOf(event) == run.Mandatory {
 		e.keepError(diagnostic{urn: event.ResourceURN, line: text})
 	}
 	text.urn = event.ResourceURN

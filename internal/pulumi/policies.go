@@ -26,15 +26,10 @@ type policyPack struct {
 	config string
 }
 
-// packTitle names a pack in messages.
-func packTitle(pack run.PolicyPack) string {
-	return fmt.Sprintf("policy pack %s of PolicySet %s", pack.Name, pack.Set)
-}
-
 // packFailed is the error of a run whose pack cannot be used: without it, the run would not be
 // guarded.
 func packFailed(pack run.PolicyPack, err error) error {
-	return &run.OutcomeError{Outcome: run.PolicyPackFailed, Err: fmt.Errorf("%s: %w", packTitle(pack), err)}
+	return &run.OutcomeError{Outcome: run.PolicyPackFailed, Err: fmt.Errorf("%s: %w", pack.Title(), err)}
 }
 
 // preparePacks installs the policy packs, before anything of the program is started.
@@ -133,7 +128,7 @@ func (s *session) packSession(n int, pack run.PolicyPack, project packProject) *
 	}
 	return &session{
 		driver: s.driver, dir: dir, run: of, isPack: true, mask: s.mask, events: &events{mask: s.mask},
-		log: func(line string) { s.log(packTitle(pack) + ": " + line) },
+		log: func(line string) { s.log(pack.Title() + ": " + line) },
 		env: s.driver.packEnvironment(dir, of),
 		prepared: &prepared{
 			program: filepath.Join(dir.Workspace(), filepath.FromSlash(project.dir)),

@@ -62,10 +62,7 @@ type finding struct {
 
 // note notes a violation.
 func (p *policyEvents) note(event *apitype.PolicyEvent) {
-	level := run.Advisory
-	if event.EnforcementLevel == "mandatory" {
-		level = run.Mandatory
-	}
+	level := levelOf(event)
 	if level == run.Advisory && isUnknownInPreview(event.Message) {
 		return
 	}
@@ -89,6 +86,14 @@ func (p *policyEvents) note(event *apitype.PolicyEvent) {
 	if len(p.listed[level]) < v1.MaxViolations {
 		p.listed[level] = append(p.listed[level], finding{of, event.PolicyName, event.ResourceURN, newRawText(event.Message)})
 	}
+}
+
+// levelOf is the level of the policy that is violated.
+func levelOf(event *apitype.PolicyEvent) run.PolicyLevel {
+	if event.EnforcementLevel == string(run.Mandatory) {
+		return run.Mandatory
+	}
+	return run.Advisory
 }
 
 // isUnknownInPreview recognizes what @pulumi/policy reports of a policy that needs a value which is
@@ -213,10 +218,7 @@ const stays = ". What was done by then stays"
 
 // violationsMessage says which mandatory policies are violated: the first, and how many more.
 func violationsMessage(all run.Violations, changed bool) string {
-	total := 0
-	for _, count := range all.Mandatory {
-		total += count
-	}
+	total := all.Count(run.Mandatory)
 	if total == 0 || len(all.Listed) == 0 {
 		return ""
 	}

@@ -45,7 +45,7 @@ func (e ending) packMessage(text string) string {
 	title := "a policy pack"
 	for _, pack := range e.packs {
 		if len(e.packs) == 1 || strings.Contains(text, filepath.Dir(pack.path)+string(filepath.Separator)) {
-			title = packTitle(pack.PolicyPack)
+			title = pack.Title()
 			text = strings.ReplaceAll(text, pack.path, pack.Name)
 			break
 		}

@@ -3,7 +3,10 @@
 
 package run
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // PolicyPack is a policy pack that a run has to load.
 type PolicyPack struct {
@@ -19,6 +22,11 @@ type PolicyPack struct {
 	Enforced bool
 }
 
+// Title names the pack in messages.
+func (p PolicyPack) Title() string {
+	return fmt.Sprintf("policy pack %s of PolicySet %s", p.Name, p.Set)
+}
+
 // Violations are what the policies of a run have found.
 type Violations struct {
 	// Listed are the first of them, mandatory ones first.
@@ -28,16 +36,21 @@ type Violations struct {
 	Advisory  map[string]int `json:",omitempty"`
 }
 
-// Total counts all.
-func (v Violations) Total() int {
+// Count counts those of policies with the level.
+func (v Violations) Count(level PolicyLevel) int {
+	counts := v.Mandatory
+	if level == Advisory {
+		counts = v.Advisory
+	}
 	total := 0
-	for _, counts := range []map[string]int{v.Mandatory, v.Advisory} {
-		for _, count := range counts {
-			total += count
-		}
+	for _, count := range counts {
+		total += count
 	}
 	return total
 }
+
+// Total counts all.
+func (v Violations) Total() int { return v.Count(Mandatory) + v.Count(Advisory) }
 
 // Violation is what a policy has found in a resource, or in the stack as a whole.
 type Violation struct {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +16,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/plural"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -145,21 +145,13 @@ func recordPolicies(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 			Name: set.Name, Digest: set.Digest, Mandatory: int32(found.Mandatory[set.Name]), Advisory: int32(found.Advisory[set.Name]),
 		})
 	}
-	known.Mandatory, known.Advisory = sum(found.Mandatory), sum(found.Advisory)
+	known.Mandatory, known.Advisory = int32(found.Count(run.Mandatory)), int32(found.Count(run.Advisory))
 	stack.Status.Policies = &known
 	if known.Mandatory > 0 || result.Outcome == run.PolicyViolation {
 		setCondition(stack, v1.CompliantCondition, metav1.ConditionFalse, v1.PolicyViolationReason, violatedText(known, result.Message))
 		return
 	}
 	setCondition(stack, v1.CompliantCondition, metav1.ConditionTrue, v1.PoliciesPassedReason, passedText(known))
-}
-
-func sum(counts map[string]int) int32 {
-	all := 0
-	for _, count := range counts {
-		all += count
-	}
-	return int32(all)
 }
 
 // shownViolations returns the violations as the status shows them, in an order that does not depend
@@ -193,28 +185,11 @@ func passedText(known v1.PoliciesStatus) string {
 // violatedText names the mandatory policies that are violated. The message is that of the run, in
 // case it has lost the violations.
 func violatedText(known v1.PoliciesStatus, message string) string {
-	names := violatedNames(known)
+	names := policy.ViolatedNames(known.Violations)
 	if len(names) == 0 {
 		return "A mandatory policy is violated: " + bounded.Text(message, maxPolicyText)
 	}
-	shown := names[:min(len(names), maxViolatedNames)]
-	text := fmt.Sprintf("%s of mandatory policies: %s", plural.Of(int(known.Mandatory), "violation", "violations"), strings.Join(shown, ", "))
-	if more := len(names) - len(shown); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// violatedNames returns the mandatory policies that are violated, each once, as <PolicySet>/<pack>/<policy>.
-func violatedNames(known v1.PoliciesStatus) []string {
-	var names []string
-	for _, v := range known.Violations {
-		name := v.PolicySet + "/" + v.Pack + "/" + v.Policy
-		if v.Level == string(run.Mandatory) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return fmt.Sprintf("%s of mandatory policies: %s", plural.Of(int(known.Mandatory), "violation", "violations"), plural.Some(names, maxViolatedNames))
 }
 
 // DropPolicies drops what the status has of policies.

@@ -86,12 +86,7 @@ func (s *session) localProgram(ctx context.Context, api client.Reader, stack *v1
 // maxListed bounds the names in a list.
 const maxListed = 5
 
-func shortList(names []string) string {
-	if len(names) <= maxListed {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
-}
+func shortList(names []string) string { return plural.Some(names, maxListed) }
 
 // maxPrefix leaves room for the suffix of a name, whose last suffixLength characters are
 // random.

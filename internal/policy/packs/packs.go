@@ -47,7 +47,7 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 func (r Resolver) Pack(ctx context.Context, set *v1.PolicySet, pack *v1.PolicyPack) (run.PolicyPack, error) {
 	found, err := r.resolve(ctx, pack)
 	if err != nil {
-		return run.PolicyPack{}, fmt.Errorf("pack %s of PolicySet %s: %w", pack.Name, set.Name, err)
+		return run.PolicyPack{}, fmt.Errorf("%s: %w", run.PolicyPack{Set: set.Name, Name: pack.Name}.Title(), err)
 	}
 	found.Set, found.Enforced = set.Name, set.Enforces()
 	return found, nil

@@ -123,7 +123,7 @@ func (e Executor) fetchPolicies(ctx context.Context, dir pulumi.Directory, packs
 			return fmt.Errorf("%w: %w", source.ErrWorkspace, err)
 		}
 		if err := e.fetch(ctx, pack.Artifact, to.Workspace()); err != nil {
-			return fmt.Errorf("policy pack %s of PolicySet %s: %w", pack.Name, pack.Set, err)
+			return fmt.Errorf("%s: %w", pack.Title(), err)
 		}
 	}
 	return nil
