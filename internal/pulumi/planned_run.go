@@ -128,7 +128,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made.Versions = s.events.plugins.versions()
 	made.Versions["pulumi"] = version
 	made.Unbound = s.unbound()
-	s.addVerdicts(made)
+	s.addViolations(made)
 	s.made = made
 	return last, nil
 }

@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	// maxFindings bounds the violations that are recognized when Pulumi reports them again.
-	maxFindings = 10_000
-	// maxFindingText bounds each text of a violation, in bytes.
-	maxFindingText = 1 << 10
+	// maxSeen bounds the violations that are recognized when Pulumi reports them again.
+	maxSeen = 10_000
+	// maxViolationText bounds each text of a violation, in bytes.
+	maxViolationText = 1 << 10
 )
 
 // policyEvents is what Pulumi reports of policy packs in one call.
@@ -34,11 +34,11 @@ type policyEvents struct {
 	// loading is set while packs are being loaded, and if that fails.
 	loading bool
 	// listed are the first violations of each level.
-	listed map[run.PolicyLevel][]finding
+	listed map[run.PolicyLevel][]rawViolation
 	// seen are the first of them: Pulumi may report one more than once.
 	seen map[[sha256.Size]byte]bool
-	// verdicts are all without their messages.
-	verdicts map[verdict]bool
+	// keys are those that were seen, without their messages.
+	keys map[violationKey]bool
 	// counts are how many there are, by level and version of the pack.
 	counts map[run.PolicyLevel]map[packID]int
 }
@@ -46,15 +46,15 @@ type policyEvents struct {
 // packID is what identifies a pack in the events: see packVersion.
 type packID struct{ name, version string }
 
-// verdict is a violation without its message, before it is masked.
-type verdict struct {
+// violationKey is a violation without its message, before it is masked.
+type violationKey struct {
 	pack        packID
 	policy, urn string
 	level       run.PolicyLevel
 }
 
-// finding is a violation before it is masked.
-type finding struct {
+// rawViolation is a violation before it is masked.
+type rawViolation struct {
 	pack        packID
 	policy, urn string
 	text        rawText
@@ -72,19 +72,19 @@ func (p *policyEvents) note(event *apitype.PolicyEvent) {
 		return
 	}
 	if p.seen == nil {
-		p.seen, p.verdicts = map[[sha256.Size]byte]bool{}, map[verdict]bool{}
-		p.listed, p.counts = map[run.PolicyLevel][]finding{}, map[run.PolicyLevel]map[packID]int{}
+		p.seen, p.keys = map[[sha256.Size]byte]bool{}, map[violationKey]bool{}
+		p.listed, p.counts = map[run.PolicyLevel][]rawViolation{}, map[run.PolicyLevel]map[packID]int{}
 	}
-	if len(p.seen) < maxFindings {
+	if len(p.seen) < maxSeen {
 		p.seen[key] = true
-		p.verdicts[verdict{of, event.PolicyName, event.ResourceURN, level}] = true
+		p.keys[violationKey{of, event.PolicyName, event.ResourceURN, level}] = true
 	}
 	if p.counts[level] == nil {
 		p.counts[level] = map[packID]int{}
 	}
 	p.counts[level][of]++
 	if len(p.listed[level]) < v1.MaxViolations {
-		p.listed[level] = append(p.listed[level], finding{of, event.PolicyName, event.ResourceURN, newRawText(event.Message)})
+		p.listed[level] = append(p.listed[level], rawViolation{of, event.PolicyName, event.ResourceURN, newRawText(event.Message)})
 	}
 }
 
@@ -112,15 +112,15 @@ func (p *policyEvents) violations(packs []*policyPack, names []string, m *mask.M
 	for _, level := range []run.PolicyLevel{run.Mandatory, run.Advisory} {
 		found := slices.Clone(p.listed[level])
 		// Pulumi checks resources and packs in any order.
-		slices.SortStableFunc(found, func(a, b finding) int {
+		slices.SortStableFunc(found, func(a, b rawViolation) int {
 			return cmp.Or(cmp.Compare(a.urn, b.urn), cmp.Compare(a.policy, b.policy), cmp.Compare(a.pack.version, b.pack.version))
 		})
 		for _, f := range found {
 			pack := find(f.pack)
 			all.Listed = append(all.Listed, run.Violation{
 				Set: pack.Set, Pack: pack.Name, Level: level,
-				Policy: bounded.Text(m.Apply(f.policy), maxFindingText), Resource: bounded.Text(m.Apply(violatedBy(f.urn)), maxFindingText),
-				Message: bounded.Text(f.text.masked(m), maxFindingText),
+				Policy: bounded.Text(m.Apply(f.policy), maxViolationText), Resource: bounded.Text(m.Apply(violatedBy(f.urn)), maxViolationText),
+				Message: bounded.Text(f.text.masked(m), maxViolationText),
 			})
 		}
 	}
@@ -195,8 +195,8 @@ func (s *session) namesOfPacks() []string {
 	return names
 }
 
-// addVerdicts adds the violations to a plan: whoever approves it approves these too.
-func (s *session) addVerdicts(made *plan.Plan) {
+// addViolations adds the violations to a plan: whoever approves it approves these too.
+func (s *session) addViolations(made *plan.Plan) {
 	found := s.violations()
 	for _, v := range found.Listed {
 		made.Policies = append(made.Policies, plan.Policy{Pack: v.Set + "/" + v.Pack, Name: v.Policy, Level: string(v.Level), URN: v.Resource, Message: v.Message})
@@ -205,8 +205,8 @@ func (s *session) addVerdicts(made *plan.Plan) {
 		return
 	}
 	// Which ones are listed depends on the order in which Pulumi has found them.
-	names, all := s.namesOfPacks(), make([]plan.Policy, 0, len(s.events.policies.verdicts))
-	for v := range s.events.policies.verdicts {
+	names, all := s.namesOfPacks(), make([]plan.Policy, 0, len(s.events.policies.keys))
+	for v := range s.events.policies.keys {
 		pack := packOf(v.pack, s.packs, names)
 		all = append(all, plan.Policy{Pack: pack.Set + "/" + pack.Name, Name: s.mask.Apply(v.policy), Level: string(v.level), URN: s.mask.Apply(violatedBy(v.urn))})
 	}

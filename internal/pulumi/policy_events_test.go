@@ -28,7 +28,7 @@ func TestAllVerdictsArePartOfAPlanAndNoMessageIs(t *testing.T) {
 			})
 		}
 		var made plan.Plan
-		s.addVerdicts(&made)
+		s.addViolations(&made)
 		return made
 	}
 	var many []int

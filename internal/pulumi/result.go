@@ -44,7 +44,7 @@ func (s *session) result(end ending) run.Result {
 		message = cmp.Or(violationsMessage(result.Violations, s.hasChanged()), message)
 	}
 	if outcome == run.PolicyPackFailed && s.hasChanged() {
-		message += stays // the pack has died in mid-update
+		message += stays // the pack has died during the update
 	}
 	if outcome != run.Succeeded {
 		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome) + s.driftSoFar(outcome)
