@@ -153,7 +153,7 @@ func (c *ControlPlane) startEtcd(ctx context.Context, options Options, url strin
 	c.changing.Lock()
 	c.etcd = etcd
 	c.changing.Unlock()
-	go c.watchEtcd(etcd)
+	c.watchEtcd(etcd)
 	return nil
 }
 

@@ -29,6 +29,8 @@ type watch struct {
 	unwatch  context.CancelFunc
 	// unwatchServer is called before the API server is stopped on purpose.
 	unwatchServer context.CancelFunc
+	// etcdUnwatched and serverUnwatched are closed once nothing watches the process any more.
+	etcdUnwatched, serverUnwatched chan struct{}
 }
 
 func newWatch(silence time.Duration) watch {
@@ -43,19 +45,27 @@ func newWatch(silence time.Duration) watch {
 // when they are stopped.
 func (w *watch) Context() context.Context { return w.alive }
 
+// watchEtcd watches etcd until the control plane is stopped.
 func (c *ControlPlane) watchEtcd(etcd *process.Process) {
-	select {
-	case <-c.watching.Done():
-	case <-etcd.Done():
-		c.failed(c.watching, "etcd has ended: "+etcd.Ending())
-	}
+	unwatched := make(chan struct{})
+	c.etcdUnwatched = unwatched
+	go func() {
+		defer close(unwatched)
+		select {
+		case <-c.watching.Done():
+		case <-etcd.Done():
+			c.failed(c.watching, "etcd has ended: "+etcd.Ending())
+		}
+	}()
 }
 
 // watchServer watches the API server until it is stopped on purpose. The probe must take an answer of etcd.
 func (c *ControlPlane) watchServer(server *process.Process, probe func(context.Context) error) {
 	ctx, cancel := context.WithCancel(c.watching)
-	c.unwatchServer = cancel
+	unwatched := make(chan struct{})
+	c.unwatchServer, c.serverUnwatched = cancel, unwatched
 	go func() {
+		defer close(unwatched)
 		tick := time.NewTicker(c.silence / 20)
 		defer tick.Stop()
 		for answered := time.Now(); ; {

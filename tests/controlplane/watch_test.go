@@ -58,7 +58,11 @@ func TestAControlPlaneThatIsStoppedHasNotFailed(t *testing.T) {
 			c := watched(t, 200*time.Millisecond, func(context.Context) error { return nil })
 			g.Expect(stop(c)).To(Succeed())
 			g.Expect(c.apiserver.Done()).To(BeClosed())
-			g.Consistently(c.Context().Err, time.Second).Should(Succeed())
+			g.Eventually(c.serverUnwatched, time.Minute).Should(BeClosed())
+			g.Expect(c.Context().Err()).To(Succeed())
+			g.Expect(c.Stop()).To(Succeed())
+			g.Eventually(c.etcdUnwatched, time.Minute).Should(BeClosed())
+			g.Expect(c.Context().Err()).To(Succeed())
 		})
 	}
 }
@@ -76,7 +80,7 @@ func watched(t *testing.T, silence time.Duration, probe func(context.Context) er
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 	}
-	go c.watchEtcd(c.etcd)
+	c.watchEtcd(c.etcd)
 	c.watchServer(c.apiserver, probe)
 	return c
 }
