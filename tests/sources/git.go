@@ -86,6 +86,7 @@ func closeServer(server *http.Server, served <-chan error) error {
 type GitRepo struct {
 	url  string
 	bare string // what is served
+	git  string // the git directory that commits go to: bare, or that of another branch
 	work string // what is committed from
 }
 
@@ -96,6 +97,7 @@ func (s *GitServer) NewRepo(ctx context.Context, name string) (*GitRepo, error) 
 		bare: filepath.Join(s.dir, name+".git"),
 		work: filepath.Join(s.dir, name+".work"),
 	}
+	r.git = r.bare
 	if err := os.Mkdir(r.work, 0o755); err != nil {
 		return nil, fmt.Errorf("making git repository %s: %w", name, err)
 	}
@@ -157,7 +159,7 @@ func (r *GitRepo) Link(ctx context.Context, path, target, message string) (strin
 // commitAll commits the work tree as it is, straight into the repository that is served: there is no push that could
 // be seen half done.
 func (r *GitRepo) commitAll(ctx context.Context, message string) (string, error) {
-	trees := []string{"--git-dir=" + r.bare, "--work-tree=" + r.work}
+	trees := []string{"--git-dir=" + r.git, "--work-tree=" + r.work}
 	for _, args := range [][]string{
 		{"add", "--all", "--force", "."},
 		{"commit", "--quiet", "--allow-empty", "--message=" + message},

@@ -58,6 +58,48 @@ func TestGitRefusesWhatIsNotThere(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("escape")))
 }
 
+func TestGitServesBranchesForksAndMerges(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	server, err := NewGitServer(t.TempDir())
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { g.Expect(server.Close()).To(Succeed()) }()
+	repo, err := server.NewRepo(ctx, "app")
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = repo.Commit(ctx, Files{"Pulumi.yaml": "name: app\n"}, "first")
+	g.Expect(err).NotTo(HaveOccurred())
+
+	branch, err := repo.Branch(ctx, "feature")
+	g.Expect(err).NotTo(HaveOccurred())
+	ours, err := branch.Commit(ctx, Files{"ours": "1"}, "ours")
+	g.Expect(err).NotTo(HaveOccurred())
+	fork, err := repo.Fork(ctx, "stranger")
+	g.Expect(err).NotTo(HaveOccurred())
+	theirs, err := fork.Commit(ctx, Files{"theirs": "1"}, "theirs")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(repo.SetRef(ctx, "refs/pull/2/head", theirs)).To(Succeed())
+	refs := func() string {
+		text, err := runGit(ctx, t.TempDir(), "ls-remote", repo.URL())
+		g.Expect(err).NotTo(HaveOccurred())
+		return text
+	}
+	g.Expect(refs()).To(And(ContainSubstring(ours+"\trefs/heads/feature"), ContainSubstring(theirs+"\trefs/pull/2/head")))
+	g.Expect(refs()).NotTo(ContainSubstring(theirs + "\trefs/heads/"))
+
+	onMain, err := repo.Commit(ctx, Files{"main": "1"}, "on main")
+	g.Expect(err).NotTo(HaveOccurred())
+	merged, err := repo.Merge(ctx, ours, "merge the feature")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(merged).NotTo(BeElementOf(ours, onMain))
+	clone := filepath.Join(t.TempDir(), "clone")
+	_, err = runGit(ctx, t.TempDir(), "clone", "--quiet", repo.URL(), clone)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(runGit(ctx, clone, "rev-parse", "HEAD")).To(Equal(merged))
+	for _, file := range []string{"Pulumi.yaml", "ours", "main"} {
+		g.Expect(filepath.Join(clone, file)).To(BeARegularFile())
+	}
+	g.Expect(filepath.Join(clone, "theirs")).NotTo(BeAnExistingFile())
+}
+
 func TestAnArtifactIsWhatFluxPushArtifactMakes(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	server, err := NewOCIRegistry()
