@@ -157,10 +157,11 @@ type PolicyConfigMapReference struct {
 	Key string `json:"key"`
 }
 
-// PolicySet guards Stacks with policy packs of Pulumi. No field of a Stack
-// takes the packs off, but whoever chooses the image or the pod of a run
-// chooses what checks the policies: with --runner=job, have an admission policy
-// restrict spec.workspaceTemplate. A program runs as the same user as the packs.
+// PolicySet guards the Stacks that it selects with policy packs of Pulumi: each
+// update and preview of them runs with the packs, and a violation of a mandatory
+// policy fails it. No field of a Stack takes the packs off. Whoever chooses the
+// image or the pod of a run chooses what checks the policies: with --runner=job,
+// have an admission policy restrict spec.workspaceTemplate.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
