@@ -232,8 +232,8 @@ func TestAPackInTypeScriptIsInstalledAndRunsOnItsOwn(t *testing.T) {
 
 	pack := run.PolicyPack{Set: "base", Name: "tags", Enforced: true, Config: json.RawMessage(`{"required-tags":{"tags":["owner"]}}`), Artifact: run.Artifact{Dir: "tags"}}
 	source := map[string]string{
-		"PulumiPolicy.yaml": "runtime: nodejs\nversion: 1.2.3\n",
-		"package.json":      `{"name": "tags", "version": "1.2.3"}`,
+		"PulumiPolicy.yaml": "runtime: nodejs\nversion: 1.0.0\n",
+		"package.json":      `{"name": "tags", "version": "1.0.0", "main": "index.js", "type": "commonjs"}`, // as npm init --yes writes it
 		"index.ts":          packOfTheGuide(t),
 	}
 	r := l.update(l.thing("tags: {team: a}"))

@@ -44,6 +44,7 @@ func TestPoliciesGuardTheStacksOfANamespace(t *testing.T) {
 	u.Expect(u.journal(u)).To(BeEmpty(), "nothing is made")
 	u.awaitCompliant(stack, metav1.ConditionFalse, u.set.Name+"/lab/no-forbidden-values")
 	u.awaitViolating(`lab/no-forbidden-values`)
+	u.theGuideShowsWhoViolatesPolicies()
 	u.aStackOfAnotherNamespaceIsNotGuarded()
 
 	edit(u.tenant, program, func(p *v1.Program) { u.setProgram(p, oneThing("unwise")) })
@@ -128,6 +129,29 @@ func (u *guarded) awaitViolating(policies ...string) {
 		g.Expect(u.set.Status.ViolatingStacks).To(violating)
 		g.Expect(u.set.Status).To(And(HaveField("Stacks", int32(1)), HaveField("Unchecked", int32(0))))
 	}).Should(Succeed())
+}
+
+// theGuideShowsWhoViolatesPolicies types the commands of the guide.
+func (u *guarded) theGuideShowsWhoViolatesPolicies() {
+	u.test.Helper()
+	guide := u.pageOf("guides/policies.md")
+	types := func(commands string) string {
+		commands = strings.NewReplacer("assets", "app", "-n apps", "-n "+u.namespace, "policyset production", "policyset "+u.set.Name).Replace(commands)
+		output, err := u.shell(u.dir, commands)
+		u.Expect(err).NotTo(HaveOccurred(), "%s: %s", commands, output)
+		return output
+	}
+	u.Expect(types(guide.fenced("Warn first", "sh")[0])).To(And(
+		MatchRegexp(`(?m)^`+u.namespace+` +app +.*`+u.set.Name+`/lab/no-forbidden-values`),
+		MatchRegexp(`(?m)^`+u.set.Name+`/lab/no-forbidden-values: urn:pulumi:\S+::a: `),
+	))
+	u.Expect(types(guide.fenced("`PolicyPackFailed`", "sh")[0])).To(ContainSubstring("Packs are ready: lab ("))
+
+	typed := strings.Split(guide.fenced("Warn first", "console")[0], "\n")
+	table := newFluxCLI(u.tenant).does(strings.Fields(strings.TrimPrefix(typed[0], "$ flux pulumi "))...)
+	header, _, _ := strings.Cut(table, "\n")
+	u.Expect(strings.Fields(header)).To(Equal(strings.Fields(typed[1])))
+	u.Expect(fields(table, u.set.Name)[1:5]).To(Equal([]string{"Enforce", "1", "1", "0"}))
 }
 
 // updates are the calls of Pulumi for updates.
