@@ -34,8 +34,8 @@ LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller bin/flux \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/lab/pulumi-language-python bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/versitygw bin/kustomize \
-	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/types bin/pack-image \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/lab/pulumi-language-python bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/flux-operator bin/versitygw bin/kustomize \
+	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/flux-operator bin/crds/types bin/pack-image \
 	bin/manifests/source-controller bin/manifests/kustomize-controller bin/manifests/notification-controller bin/manifests/flux \
 	bin/typescript bin/nodejs
 # What the tests of packages start.
@@ -304,6 +304,7 @@ $(eval $(call tool,pulumi-language-yaml,pulumi,github.com/pulumi/pulumi-yaml/cmd
 $(eval $(call tool,source-controller,source-controller,github.com/fluxcd/source-controller,github.com/fluxcd/source-controller,8 minutes))
 $(eval $(call tool,notification-controller,notification-controller,github.com/fluxcd/notification-controller,github.com/fluxcd/notification-controller,3 minutes))
 $(eval $(call tool,kustomize-controller,kustomize-controller,github.com/fluxcd/kustomize-controller,github.com/fluxcd/kustomize-controller,2 minutes))
+$(eval $(call tool,flux-operator,flux-operator,github.com/controlplaneio-fluxcd/flux-operator/cmd/operator,github.com/controlplaneio-fluxcd/flux-operator,4 minutes))
 $(eval $(call tool,versitygw,versitygw,github.com/versity/versitygw/cmd/versitygw,github.com/versity/versitygw,1 minute))
 $(eval $(call tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,sigs.k8s.io/controller-tools,15 seconds))
 $(eval $(call tool,crd-ref-docs,crd-ref-docs,github.com/elastic/crd-ref-docs,github.com/elastic/crd-ref-docs,30 seconds))
@@ -331,12 +332,14 @@ bin/lab/pulumi-%: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/nul
 	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-$* ./cmd/pulumi-$*
 	@touch $@
 
-# Tests install the CRDs of Flux's controllers from here, so that they need no module cache.
+# Tests install the CRDs of Flux's controllers, and of the one that is not Flux's own, from here, so that they need no module cache.
+bin/crds/%: MODULE = github.com/fluxcd/$*
+bin/crds/flux-operator: MODULE = github.com/controlplaneio-fluxcd/flux-operator
 bin/crds/%: hack/tools/%/go.mod hack/tools/%/go.sum
 	@echo "copying the CRDs of $*"
-	@cd $(<D) && (go mod download github.com/fluxcd/$* || go mod download github.com/fluxcd/$*)
+	@cd $(<D) && (go mod download $(MODULE) || go mod download $(MODULE))
 	@rm -rf $@ && mkdir -p $@
-	@cp "$$(cd $(<D) && go list -m -f '{{.Dir}}' github.com/fluxcd/$*)"/config/crd/bases/*.yaml $@/
+	@cp "$$(cd $(<D) && go list -m -f '{{.Dir}}' $(MODULE))"/config/crd/bases/*.yaml $@/
 	@chmod u+w $@/*.yaml && touch $@
 
 # Those of other controllers are in no module: they are written from the types of the APIs. Of the Prometheus operator's,

@@ -35,6 +35,7 @@ ldflags() {
 		printf '%s' " -X $v.gitVersion=$version -X $v.gitMajor=${mm%.*} -X $v.gitMinor=${mm#*.}"
 		;;
 	flux) printf '%s' " -X main.VERSION=${version#v}" ;;
+	flux-operator) printf '%s' " -X main.VERSION=$version" ;;
 	pulumi) printf '%s' " -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=$version" ;;
 	esac
 }
@@ -48,18 +49,28 @@ heartbeat() {
 	done
 }
 
-# modfile prints the go.mod to build with: the pinned one, but for flux. That embeds manifests which its releases
-# download, and does not compile from its module alone: a copy of the module gets an empty one. (An overlay cannot
-# add a file to the module cache.)
+# lacking prints what a program embeds that its releases download or generate, so that its module has none: a path in the
+# module, and a text to embed in its place.
+lacking() {
+	case $name in
+	flux) echo "cmd/flux/manifests/none.yaml # Not embedded: tests install Flux from its CRDs." ;;
+	flux-operator) echo "web/dist/index.html <!-- Not embedded: no test opens its page. -->" ;;
+	esac
+}
+
+# modfile prints the go.mod to build with: the pinned one, or for a program that does not compile from its module alone, one
+# with a copy of the module that has what is lacking. (An overlay cannot add a file to the module cache.)
 modfile() {
-	[ "$name" = flux ] || { echo "$PWD/$dir/go.mod" && return; }
-	copy=$PWD/bin/src/flux
+	lacking=$(lacking)
+	[ -n "$lacking" ] || { echo "$PWD/$dir/go.mod" && return; }
+	copy=$PWD/bin/src/$name
 	rm -rf "$copy"
 	mkdir -p "$copy"
 	cp -R "$(cd "$dir" && go mod download "$module" && go list -m -f '{{.Dir}}' "$module")" "$copy/module"
 	chmod -R u+w "$copy/module"
-	mkdir -p "$copy/module/cmd/flux/manifests"
-	echo "# Not embedded: tests install Flux from its CRDs." >"$copy/module/cmd/flux/manifests/none.yaml"
+	path=$copy/module/${lacking%% *}
+	mkdir -p "$(dirname "$path")"
+	echo "${lacking#* }" >"$path"
 	cp "$dir/go.mod" "$dir/go.sum" "$copy"
 	go mod edit -replace "$module=$copy/module" "$copy/go.mod"
 	echo "$copy/go.mod"
