@@ -44,6 +44,7 @@ func TestAControlPlane(t *testing.T) {
 	t.Run("source-controller turns every source into an artifact", func(t *testing.T) { sourcesBecomeArtifacts(t, plane) })
 	t.Run("kustomize-controller applies an artifact", func(t *testing.T) { kustomizationsAreApplied(t, plane) })
 	t.Run("notification-controller takes events", func(t *testing.T) { eventsAreTaken(t, plane) })
+	t.Run("flux-operator makes what a template has", func(t *testing.T) { resourceSetsAreApplied(t, plane) })
 	t.Run("it survives a restart of the API server", func(t *testing.T) { restartIsSurvived(t, plane) })
 	t.Run("it stops with its context", func(t *testing.T) {
 		g := NewWithT(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// api is a real API server with the CRDs of this project and of Flux's controllers.
+// api is a real API server with the CRDs of this project, of Flux's controllers and of flux-operator.
 type api struct {
 	// strict rejects unknown fields, as kubectl does.
 	strict client.Client
@@ -60,9 +60,11 @@ func startAPI(t *testing.T) *api {
 	g.Expect(err).NotTo(HaveOccurred())
 	kustomizations, err := process.FindBin(filepath.Join("crds", "kustomize-controller"))
 	g.Expect(err).NotTo(HaveOccurred())
+	resourceSets, err := process.FindBin(filepath.Join("crds", "flux-operator"))
+	g.Expect(err).NotTo(HaveOccurred())
 	others, err := process.FindBin(filepath.Join("crds", "types"))
 	g.Expect(err).NotTo(HaveOccurred())
-	crds = append(crds, built(t, controlplane.Flux29), kustomizations, others)
+	crds = append(crds, built(t, controlplane.Flux29), kustomizations, resourceSets, others)
 	plane, err := controlplane.Start(context.WithoutCancel(t.Context()), controlplane.Options{Dir: t.TempDir(), CRDPaths: crds})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
