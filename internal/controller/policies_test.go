@@ -318,6 +318,17 @@ func TestAnErrorOfTheAPIServerInAPackStopsNothingElse(t *testing.T) {
 	}
 }
 
+func TestAConfigMapOfAPackThatMayNotBeRead(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := guardedWorld(t, policySet("guard", v1.PolicyEnforce, configFrom))
+	w.APIReader = forbidding{w.Client, aConfigMap}
+	w.edit(func(s *v1.Stack) { s.Spec.Refresh = true })
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil())
+	g.Expect(conditions.Get(w.stack(), "Ready")).To(And(HaveField("Reason", v1.PolicyPackFailedReason),
+		HaveField("Message", And(ContainSubstring("ConfigMap platform/config"), ContainSubstring("grant the controller permission to get configmaps")))))
+}
+
 func TestARunThatNoPodHasStartedIsWithdrawnWhenItsPacksChange(t *testing.T) {
 	guard, later := policySet("guard", v1.PolicyEnforce), policySet("later", v1.PolicyWarn)
 	for name, tt := range map[string]struct {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
@@ -117,7 +116,7 @@ func (r *PolicySetReconciler) findPacks(ctx context.Context, set *v1.PolicySet) 
 		switch config := (*packs.ConfigError)(nil); {
 		case err == nil:
 			found.packs = append(found.packs, pack)
-		case !errors.As(err, &config) && !isSourceProblem(err):
+		case !errors.As(err, &config) && !source.IsProblem(err) && !apierrors.IsForbidden(err):
 			return foundPacks{}, fmt.Errorf("failed to resolve the packs of PolicySet %s: %w", set.Name, err)
 		case found.problem == nil:
 			found.problem = err
@@ -125,14 +124,6 @@ func (r *PolicySetReconciler) findPacks(ctx context.Context, set *v1.PolicySet) 
 		}
 	}
 	return found, nil
-}
-
-// isSourceProblem reports whether an error says what is wrong with a source, or that it may not be
-// read.
-func isSourceProblem(err error) bool {
-	return apierrors.IsForbidden(err) || slices.ContainsFunc(
-		[]error{source.ErrInvalid, source.ErrNotFound, source.ErrNotReady, source.ErrNotServed},
-		func(problem error) bool { return errors.Is(err, problem) })
 }
 
 // reportOn reports on the Stacks that the PolicySet selects.

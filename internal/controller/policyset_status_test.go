@@ -13,6 +13,8 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/policy"
@@ -51,6 +53,29 @@ func TestPolicySetStatus(t *testing.T) {
 			g.Expect(set.Status.Unchecked).To(Equal(int32(1)))
 		})
 	}
+}
+
+func TestAConfigMapThatMayNotBeReadIsNoProblemOfASource(t *testing.T) {
+	g := NewWithT(t)
+	set := policySet("guard", v1.PolicyEnforce, configFrom)
+	sources := &packSources{digests: map[string]string{"guard": "sha256:1"}}
+	found, err := (&PolicySetReconciler{APIReader: forbidding{denies: aConfigMap}, Sources: sources}).findPacks(t.Context(), set)
+	g.Expect(err).NotTo(HaveOccurred())
+	markPolicySet(set, found, "", policy.Report{})
+	g.Expect(conditions.Get(set, meta.ReadyCondition)).To(And(HaveField("Reason", v1.InputsFailedReason),
+		HaveField("Message", And(ContainSubstring("pack tags of PolicySet guard"), ContainSubstring("ConfigMap platform/config"), ContainSubstring("is forbidden")))))
+	g.Expect(conditions.IsStalled(set)).To(BeFalse(), "a right can be granted without an edit")
+}
+
+// configFrom has the pack of the PolicySet take its config from a ConfigMap.
+func configFrom(set *v1.PolicySet) {
+	set.Spec.Packs[0].ConfigFrom = &v1.PolicyConfigReference{ConfigMap: v1.PolicyConfigMapReference{Name: "config", Namespace: "platform", Key: "policies"}}
+}
+
+// aConfigMap denies reading ConfigMaps.
+func aConfigMap(object client.Object) (schema.GroupResource, bool) {
+	_, is := object.(*corev1.ConfigMap)
+	return schema.GroupResource{Resource: "configmaps"}, is
 }
 
 func TestViolationNews(t *testing.T) {

@@ -145,13 +145,11 @@ func firstOf(first, problem *decide.Problem) *decide.Problem {
 // never terminal. An error of the API server is looked at again soon, and says nothing of whether
 // the Stack complies.
 func packProblem(stack *v1.Stack, seen *Observation, err error) *decide.Problem {
-	if config := (*packs.ConfigError)(nil); errors.As(err, &config) {
-		return &decide.Problem{Reason: v1.PolicyPackFailedReason, Message: err.Error()}
-	}
-	problem := problemOf(err)
-	isKnown := problem != nil
-	if !isKnown {
-		problem, seen.Policies.Unreadable = &decide.Problem{Message: err.Error()}, true
+	config, problem := (*packs.ConfigError)(nil), problemOf(err)
+	isKnown := problem != nil || errors.As(err, &config)
+	seen.Policies.Unreadable = seen.Policies.Unreadable || !isKnown
+	if problem == nil {
+		problem = &decide.Problem{Message: err.Error()}
 	}
 	problem.Reason, problem.Terminal, problem.Awaited = v1.PolicyPackFailedReason, false, problem.Fetching
 	if !isKnown || errors.Is(err, source.ErrNotServed) {

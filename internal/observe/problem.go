@@ -57,7 +57,7 @@ func problemOf(err error) *decide.Problem {
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error(), Awaited: true}
 	case errors.As(err, &badProgram):
 		return &decide.Problem{Reason: v1.ProgramInvalidReason, Message: err.Error()}
-	case errors.Is(err, source.ErrNotServed), errors.Is(err, source.ErrFetchFailed), errors.As(err, &notOurs), errors.As(err, &refused):
+	case source.IsProblem(err), errors.As(err, &notOurs), errors.As(err, &refused):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error()}
 	case errors.As(err, &noInput), errors.As(err, &badInput):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}

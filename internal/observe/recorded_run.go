@@ -118,7 +118,7 @@ func (o *Observer) observePacksOfRun(ctx context.Context, stack *v1.Stack, seen 
 	case problem.Since.IsZero():
 		seen.Run.OtherPacks = true // no run could start with such packs
 	default:
-		seen.Run.UnknownPacks = true // a hiccup of the API server withdraws nothing
+		seen.Run.UnknownPacks = true // an error of the API server withdraws nothing
 	}
 	return nil
 }

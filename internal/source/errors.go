@@ -3,7 +3,10 @@
 
 package source
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // The causes that callers distinguish with errors.Is. Callers also check for
 // acl.AccessDeniedError of github.com/fluxcd/pkg/runtime/acl, with errors.As. Any other
@@ -30,6 +33,13 @@ var (
 	// directory that cannot be written.
 	ErrWorkspace = errors.New("workspace unusable")
 )
+
+// IsProblem reports whether an error says what is wrong with a reference or with its source, so that
+// it does not go away by itself like one of the API server.
+func IsProblem(err error) bool {
+	return slices.ContainsFunc([]error{ErrInvalid, ErrNotFound, ErrNotReady, ErrNotServed, ErrFetching, ErrFetchFailed},
+		func(problem error) bool { return errors.Is(err, problem) })
+}
 
 // failure is an error with a text written for people. Wrapping the sentinels would only
 // clutter the text, so they are kept beside it.

@@ -94,7 +94,11 @@ func (r Resolver) readConfig(ctx context.Context, from *v1.PolicyConfigReference
 		return "", &ConfigError{fmt.Errorf("%s of configFrom not found: %w", name, err)}
 	}
 	if err != nil {
-		return "", fmt.Errorf("failed to read %s of configFrom: %w", name, err)
+		err = fmt.Errorf("failed to read %s of configFrom: %w", name, err)
+		if apierrors.IsForbidden(err) {
+			return "", &ConfigError{err}
+		}
+		return "", err
 	}
 	text, ok := found.Data[ref.Key]
 	if !ok {
