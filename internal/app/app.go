@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -101,7 +102,7 @@ func assemble(ctx context.Context, c Config, data *dataDir) (*parts, error) {
 		Holders:      holders{holder.Prover{Here: here, Reader: b.manager.GetAPIReader()}, data},
 
 		Sources:      source.Resolver{Client: b.manager.GetClient(), NoCrossNamespaceRefs: c.NoCrossNamespaceRefs},
-		PackSources:  b.packSources(),
+		PackSources:  source.Resolver{Client: b.packReader()},
 		OneNamespace: !c.Watch.AllNamespaces,
 		CheckProgram: check.Check,
 		Namespace:    c.RuntimeNamespace,
@@ -146,13 +147,13 @@ func newBase(ctx context.Context, c Config, data *dataDir) (base, error) {
 	}, nil
 }
 
-// packSources resolves the artifacts of policy packs. They are in a namespace of the platform team,
-// which the cache of a controller of another namespace does not have.
-func (b base) packSources() observe.SourceResolver {
+// packReader reads the sources of policy packs. They are in a namespace of the platform team, which
+// the cache of a controller of another namespace does not have.
+func (b base) packReader() client.Reader {
 	if b.Watch.AllNamespaces {
-		return nil
+		return b.manager.GetClient()
 	}
-	return source.Resolver{Client: b.manager.GetAPIReader()}
+	return b.manager.GetAPIReader()
 }
 
 // addReconcilers registers the reconcilers with the manager. Those of Programs and of
@@ -183,7 +184,7 @@ func (b base) addReconcilers(ctx context.Context, stacks *controller.StackReconc
 	}
 	policySets := &controller.PolicySetReconciler{
 		Client: b.manager.GetClient(), APIReader: b.manager.GetAPIReader(), Metrics: stacks.Metrics, Events: stacks.Events,
-		Sources: source.Resolver{Client: b.manager.GetClient()}, Now: time.Now,
+		Sources: stacks.PackSources, Now: time.Now,
 	}
 	return policySets.SetupWithManager(b.manager, controller.PolicySetReconcilerOptions{
 		RateLimiter: b.RateLimiter, Selector: *selector, Configs: configs, IgnoreConfigs: b.DisableConfigWatchers,

@@ -183,7 +183,7 @@ func startController(plane *controlplane.ControlPlane, of string, changes ...fun
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Runner: runner,
 		Holder: v1.RunHolder{Host: "pod-1", Instance: "a"}, Holders: &prover{}, Options: observe.Options{NoCrossNamespaceRefs: true},
 		Jitter: func(d time.Duration) time.Duration { return d }, Now: clock,
-		CheckProgram: check.Check,
+		CheckProgram: check.Check, PackSources: &packSources{},
 	}
 	for _, change := range changes {
 		change(reconciler)

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
 )
 
 // reportOnPolicySets adds the controller of PolicySets as the process has it: with a cache of its
@@ -22,11 +21,7 @@ func reportOnPolicySets(mgr ctrl.Manager, stacks *StackReconciler, of string) er
 	if err != nil {
 		return err
 	}
-	var sources packs.Sources = stacks.PackSources
-	if stacks.PackSources == nil {
-		sources = &packSources{}
-	}
-	sets := &PolicySetReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Sources: sources, Now: stacks.Now}
+	sets := &PolicySetReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Sources: stacks.PackSources, Now: stacks.Now}
 	return sets.SetupWithManager(mgr, PolicySetReconcilerOptions{Selector: *selector, PartialCache: true})
 }
 

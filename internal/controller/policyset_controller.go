@@ -136,13 +136,7 @@ func (r *PolicySetReconciler) reportOn(ctx context.Context, set *v1.PolicySet, d
 	if err := r.stacks.List(ctx, &stacks, client.UnsafeDisableDeepCopy); err != nil {
 		return policy.Report{}, fmt.Errorf("failed to list the Stacks that PolicySet %s selects: %w", set.Name, err)
 	}
-	return policy.ReportOn(set, digest, func(yield func(*v1.Stack) bool) {
-		for i := range stacks.Items {
-			if !yield(&stacks.Items[i]) {
-				return
-			}
-		}
-	}, namespaces), nil
+	return policy.ReportOn(set, digest, stacks.Items, namespaces), nil
 }
 
 // write changes the status and writes it if it differs, and emits events for what is news.

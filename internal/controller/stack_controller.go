@@ -71,8 +71,7 @@ type StackReconciler struct {
 	Holders observe.HolderProver
 	// Sources resolves the artifact a Stack refers to.
 	Sources observe.SourceResolver
-	// PackSources resolves the artifacts of policy packs, which may be in any namespace. Nil is
-	// Sources.
+	// PackSources resolves the artifacts of policy packs, which may be in any namespace.
 	PackSources observe.SourceResolver
 	// OneNamespace says that this controller serves one namespace only, where it may have no right
 	// to list the PolicySets of the cluster. None selects its Stacks then.

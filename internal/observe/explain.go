@@ -53,6 +53,7 @@ func Explain(ctx context.Context, api client.Reader, stack *v1.Stack, options Op
 	o := &Observer{
 		Cached: reader, APIReader: reader, Programs: checks,
 		Sources:     source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
+		PackSources: source.Resolver{Client: reader},
 		Expressions: dependency.NewExpressions(1), Now: now, Options: options,
 	}
 	seen, err := o.Observe(ctx, stack)

@@ -38,7 +38,7 @@ type Observer struct {
 	Sources SourceResolver
 	// WatchSource watches a kind of source from now on. Nil watches none.
 	WatchSource func(kind string) error
-	// PackSources resolves the artifacts of policy packs. Nil is Sources.
+	// PackSources resolves the artifacts of policy packs, which may be in any namespace.
 	PackSources SourceResolver
 	// PackConfigs keeps the config of policy packs. Nil keeps nothing.
 	PackConfigs *packs.Configs

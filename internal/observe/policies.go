@@ -112,7 +112,7 @@ func (o *Observer) resolvePolicySet(ctx context.Context, of policy.Selection) ([
 	if of.Err != nil {
 		return nil, &packs.ConfigError{Err: fmt.Errorf("PolicySet %s: %w", of.Set.Name, of.Err)}
 	}
-	resolver := packs.Resolver{Sources: o.packSources(), ConfigMaps: o.APIReader, Configs: o.PackConfigs, Watch: o.WatchSource}
+	resolver := packs.Resolver{Sources: o.PackSources, ConfigMaps: o.APIReader, Configs: o.PackConfigs, Watch: o.WatchSource}
 	var resolved []run.PolicyPack
 	var failed error
 	for i := range of.Set.Spec.Packs {
@@ -125,13 +125,6 @@ func (o *Observer) resolvePolicySet(ctx context.Context, of policy.Selection) ([
 		}
 	}
 	return resolved, failed
-}
-
-func (o *Observer) packSources() SourceResolver {
-	if o.PackSources != nil {
-		return o.PackSources
-	}
-	return o.Sources
 }
 
 func firstOf(first, problem *decide.Problem) *decide.Problem {

@@ -5,7 +5,6 @@ package policy
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
 
@@ -39,9 +38,10 @@ type Report struct {
 // ReportOn reports on the Stacks that the PolicySet selects. The digest is that of its current
 // packs, "" if they cannot be used. A Stack that is being deleted does not count: no policy holds
 // up its destroy.
-func ReportOn(set *v1.PolicySet, digest string, stacks iter.Seq[*v1.Stack], namespaces map[string]map[string]string) Report {
+func ReportOn(set *v1.PolicySet, digest string, stacks []v1.Stack, namespaces map[string]map[string]string) Report {
 	var report Report
-	for stack := range stacks {
+	for i := range stacks {
+		stack := &stacks[i]
 		selected, _ := Selects(set, Subject{Labels: stack.Labels, Namespace: namespaces[stack.Namespace]}) // CheckSelectors has the error
 		if !selected || !stack.DeletionTimestamp.IsZero() {
 			continue

@@ -5,7 +5,6 @@ package policy_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -35,26 +34,26 @@ func TestReportOn(t *testing.T) {
 		{PolicySet: "other", Pack: "aws", Policy: "regions", Level: "mandatory"},
 	}
 	for name, test := range map[string]struct {
-		stacks []*v1.Stack
+		stacks []v1.Stack
 		digest string
 		want   policy.Report
 	}{
 		"no Stack":                             {nil, current, policy.Report{}},
-		"one that complies":                    {[]*v1.Stack{guarded("n", "a", passed)}, current, policy.Report{Stacks: 1}},
-		"one that was never checked":           {[]*v1.Stack{guarded("n", "a")}, current, policy.Report{Stacks: 1, Unchecked: 1}},
-		"one that was checked with other sets": {[]*v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "other", Digest: current})}, current, policy.Report{Stacks: 1, Unchecked: 1}},
-		"one that was checked with earlier packs": {[]*v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "set", Digest: earlier, Mandatory: 1})}, current,
+		"one that complies":                    {[]v1.Stack{guarded("n", "a", passed)}, current, policy.Report{Stacks: 1}},
+		"one that was never checked":           {[]v1.Stack{guarded("n", "a")}, current, policy.Report{Stacks: 1, Unchecked: 1}},
+		"one that was checked with other sets": {[]v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "other", Digest: current})}, current, policy.Report{Stacks: 1, Unchecked: 1}},
+		"one that was checked with earlier packs": {[]v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "set", Digest: earlier, Mandatory: 1})}, current,
 			policy.Report{Stacks: 1, Violating: 1, Unchecked: 1, Listed: []v1.ViolatingStack{{Namespace: "n", Name: "a"}}}},
-		"packs that cannot be used":     {[]*v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "set"})}, "", policy.Report{Stacks: 1, Unchecked: 1}},
-		"one with advisory violations":  {[]*v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "set", Digest: current, Advisory: 1})}, current, policy.Report{Stacks: 1}},
-		"one that is being deleted":     {[]*v1.Stack{deleting}, current, policy.Report{}},
-		"one that is not selected":      {[]*v1.Stack{other}, current, policy.Report{}},
-		"two that violate, in an order": {[]*v1.Stack{guarded("o", "a", violates), twice}, current, policy.Report{Stacks: 2, Violating: 2, Listed: []v1.ViolatingStack{{Namespace: "n", Name: "b", Policies: []string{"aws/names", "aws/tags"}}, {Namespace: "o", Name: "a"}}}},
+		"packs that cannot be used":     {[]v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "set"})}, "", policy.Report{Stacks: 1, Unchecked: 1}},
+		"one with advisory violations":  {[]v1.Stack{guarded("n", "a", v1.PolicySetResult{Name: "set", Digest: current, Advisory: 1})}, current, policy.Report{Stacks: 1}},
+		"one that is being deleted":     {[]v1.Stack{deleting}, current, policy.Report{}},
+		"one that is not selected":      {[]v1.Stack{other}, current, policy.Report{}},
+		"two that violate, in an order": {[]v1.Stack{guarded("o", "a", violates), twice}, current, policy.Report{Stacks: 2, Violating: 2, Listed: []v1.ViolatingStack{{Namespace: "n", Name: "b", Policies: []string{"aws/names", "aws/tags"}}, {Namespace: "o", Name: "a"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			set := policySet("set", nil, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}})
-			NewWithT(t).Expect(policy.ReportOn(&set, test.digest, slices.Values(test.stacks), nil)).To(Equal(test.want))
+			NewWithT(t).Expect(policy.ReportOn(&set, test.digest, test.stacks, nil)).To(Equal(test.want))
 		})
 	}
 }
@@ -62,7 +61,7 @@ func TestReportOn(t *testing.T) {
 func TestReportIsBounded(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	var stacks []*v1.Stack
+	var stacks []v1.Stack
 	for i := range 200 {
 		stack := guarded("n", fmt.Sprintf("stack-%03d", i), v1.PolicySetResult{Name: "set", Digest: current, Mandatory: 1})
 		for j := range 20 {
@@ -73,14 +72,14 @@ func TestReportIsBounded(t *testing.T) {
 		stacks = append(stacks, stack)
 	}
 	set := policySet("set", nil, nil)
-	report := policy.ReportOn(&set, current, slices.Values(stacks), nil)
+	report := policy.ReportOn(&set, current, stacks, nil)
 	g.Expect(report.Violating).To(Equal(int32(200)))
 	g.Expect(report.Listed).To(HaveLen(v1.MaxViolatingStacks))
 	g.Expect(report.Listed[0].Policies).To(HaveLen(v1.MaxViolatedPolicies))
 }
 
-func guarded(namespace, name string, results ...v1.PolicySetResult) *v1.Stack {
-	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"team": "a"}}}
+func guarded(namespace, name string, results ...v1.PolicySetResult) v1.Stack {
+	stack := v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"team": "a"}}}
 	if len(results) > 0 {
 		stack.Status.Policies = &v1.PoliciesStatus{Sets: results}
 	}
