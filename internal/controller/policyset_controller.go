@@ -139,7 +139,7 @@ func (r *PolicySetReconciler) reportOn(ctx context.Context, set *v1.PolicySet, d
 	return policy.ReportOn(set, digest, stacks.Items, namespaces), nil
 }
 
-// write changes the status and writes it if it differs, and emits events for what is news.
+// write changes the status and writes it if it differs, and emits events for what has changed.
 func (r *PolicySetReconciler) write(ctx context.Context, set *v1.PolicySet, change func()) error {
 	before := set.DeepCopy()
 	change()
@@ -150,10 +150,10 @@ func (r *PolicySetReconciler) write(ctx context.Context, set *v1.PolicySet, chan
 	if err := r.Status().Patch(ctx, set, patch, fieldOwner); err != nil {
 		return fmt.Errorf("failed to write the status: %w", err)
 	}
-	if event, isNews := readyNews(before, set); isNews {
+	if event, changed := readyEvent(before, set); changed {
 		r.emit(set, event)
 	}
-	if event, isNews := violationNews(before.Status, set.Status); isNews {
+	if event, changed := violationEvent(before.Status, set.Status); changed {
 		r.emit(set, event)
 	}
 	return nil
@@ -164,9 +164,9 @@ func (r *PolicySetReconciler) emit(set *v1.PolicySet, e stackstatus.Event) {
 	r.Events.AnnotatedEventf(set, token, e.Type, e.Reason, "%s", e.Message)
 }
 
-// readyNews returns the event for packs that cannot be used, or can be used again or in another
+// readyEvent returns the event for packs that cannot be used, or can be used again or in another
 // version, false if there is none.
-func readyNews(before, after *v1.PolicySet) (stackstatus.Event, bool) {
+func readyEvent(before, after *v1.PolicySet) (stackstatus.Event, bool) {
 	was, is := conditions.Get(before, meta.ReadyCondition), conditions.Get(after, meta.ReadyCondition)
 	if was != nil && was.Status == is.Status && was.Message == is.Message {
 		return stackstatus.Event{}, false

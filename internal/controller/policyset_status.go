@@ -91,9 +91,9 @@ func readyPacksText(all []run.PolicyPack) string {
 	return bounded.Text("Packs are ready: "+strings.Join(named, ", "), maxPackText)
 }
 
-// violationNews returns the event for a change of who violates mandatory policies, false if there
+// violationEvent returns the event for a change of who violates mandatory policies, false if there
 // is none.
-func violationNews(before, after v1.PolicySetStatus) (stackstatus.Event, bool) {
+func violationEvent(before, after v1.PolicySetStatus) (stackstatus.Event, bool) {
 	same := before.Violating == after.Violating && slices.EqualFunc(before.ViolatingStacks, after.ViolatingStacks, sameViolations)
 	switch {
 	case same:
@@ -128,7 +128,11 @@ func violatingText(status v1.PolicySetStatus) string {
 	for _, stack := range listed {
 		named = append(named, fmt.Sprintf("%s/%s (%s)", stack.Namespace, stack.Name, bounded.Text(strings.Join(stack.Policies, ", "), maxPackText/4)))
 	}
-	text := fmt.Sprintf("%d of %s violate mandatory policies: %s", status.Violating, plural.Of(int(status.Stacks), "Stack", "Stacks"), strings.Join(named, ", "))
+	violate := "violate"
+	if status.Violating == 1 {
+		violate = "violates"
+	}
+	text := fmt.Sprintf("%d of %s %s mandatory policies: %s", status.Violating, plural.Of(int(status.Stacks), "Stack", "Stacks"), violate, strings.Join(named, ", "))
 	if more := int(status.Violating) - len(listed); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

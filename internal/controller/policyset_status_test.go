@@ -78,7 +78,7 @@ func aConfigMap(object client.Object) (schema.GroupResource, bool) {
 	return schema.GroupResource{Resource: "configmaps"}, is
 }
 
-func TestViolationNews(t *testing.T) {
+func TestViolationEvent(t *testing.T) {
 	of := func(violating int32, unchecked int32, listed ...v1.ViolatingStack) v1.PolicySetStatus {
 		return v1.PolicySetStatus{Stacks: 20, Violating: violating, Unchecked: unchecked, ViolatingStacks: listed}
 	}
@@ -91,18 +91,18 @@ func TestViolationNews(t *testing.T) {
 	}{
 		"nothing":                   {of(0, 3), of(0, 2), "", ""},
 		"the same":                  {of(1, 3, a), of(1, 0, a), "", ""},
-		"one":                       {of(0, 1), of(1, 0, a), corev1.EventTypeWarning, "1 of 20 Stacks violate mandatory policies: n/a (aws/tags)"},
+		"one":                       {of(0, 1), of(1, 0, a), corev1.EventTypeWarning, "1 of 20 Stacks violates mandatory policies: n/a (aws/tags)"},
 		"another in its place":      {of(1, 0, a), of(1, 0, b), corev1.EventTypeWarning, "n/b (aws/tags)"},
 		"another policy":            {of(1, 0, a), of(1, 0, more), corev1.EventTypeWarning, "n/a (aws/names, aws/tags)"},
-		"one fewer":                 {of(2, 2, a, b), of(1, 1, b), corev1.EventTypeNormal, "1 of 20 Stacks violate mandatory policies: n/b (aws/tags); 1 Stack is not checked with the current packs yet"},
+		"one fewer":                 {of(2, 2, a, b), of(1, 1, b), corev1.EventTypeNormal, "1 of 20 Stacks violates mandatory policies: n/b (aws/tags); 1 Stack is not checked with the current packs yet"},
 		"none any more":             {of(1, 0, a), of(0, 2), corev1.EventTypeNormal, "No Stack violates mandatory policies any more; 2 Stacks are not checked with the current packs yet"},
 		"more than are listed":      {of(1, 0, a), of(7, 0, a, b), corev1.EventTypeWarning, " and 5 more"},
 		"one fewer than are listed": {of(7, 0, a), of(6, 0, b), corev1.EventTypeNormal, " and 5 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			event, isNews := violationNews(test.before, test.after)
-			g.Expect(isNews).To(Equal(test.kind != ""))
+			event, changed := violationEvent(test.before, test.after)
+			g.Expect(changed).To(Equal(test.kind != ""))
 			g.Expect(event.Type).To(Equal(test.kind))
 			g.Expect(event.Message).To(ContainSubstring(test.message))
 		})
