@@ -102,24 +102,28 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		if which.kind.InConditions {
 			stackstatus.AcknowledgeRequests(stack) // before the record, which has the request that it answers
 		}
-		record := r.record(stack, seen, todo)
-		record.PreviewRequest, record.CheckRequest, record.Drift = which.request, which.checkRequest, which.drift
+		record := r.record(stack, seen, todo, which)
 		record.Policies = policies
 		stackstatus.RecordRun(stack, record)
 	}); err != nil {
 		return err
 	}
+	logLeftOut(ctx, seen, todo, policies)
+	err = r.startRecorded(ctx, stack, todo)
+	if started = err == nil; started {
+		r.dropPlansSince(ctx, before, stack)
+	}
+	return err
+}
+
+// logLeftOut logs what a run does not get, or what the status has no room for.
+func logLeftOut(ctx context.Context, seen *observe.Observation, todo run.Run, policies *v1.RunPolicies) {
 	for _, leftOut := range seen.Inputs.LeftOut {
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
 	if leftOut := setsLeftOut(todo, policies); len(leftOut) > 0 {
 		ctrl.LoggerFrom(ctx).Info("the status has no room for the results of all PolicySets: some count the Stack as unchecked", "policySets", leftOut)
 	}
-	err = r.startRecorded(ctx, stack, todo)
-	if started = err == nil; started {
-		r.dropPlansSince(ctx, before, stack)
-	}
-	return err
 }
 
 // giveBack gives back the slot of a run that did not start. After a conflict, the Stack is
@@ -148,7 +152,7 @@ func (r *StackReconciler) startRecorded(ctx context.Context, stack *v1.Stack, to
 }
 
 // record returns what the status says about a run, from before it starts.
-func (r *StackReconciler) record(stack *v1.Stack, seen *observe.Observation, todo run.Run) v1.RunStatus {
+func (r *StackReconciler) record(stack *v1.Stack, seen *observe.Observation, todo run.Run, which launch) v1.RunStatus {
 	return v1.RunStatus{
 		ID:               todo.ID,
 		Operation:        todo.Operation,
@@ -157,6 +161,9 @@ func (r *StackReconciler) record(stack *v1.Stack, seen *observe.Observation, tod
 		OriginRevision:   seen.Program.OriginRevision,
 		Digest:           seen.Digest,
 		Approved:         todo.Approved,
+		PreviewRequest:   which.request,
+		CheckRequest:     which.checkRequest,
+		Drift:            which.drift,
 		ReconcileRequest: stack.Status.GetLastHandledReconcileRequest(),
 		StartedAt:        metav1.Time{Time: seen.Now},
 		Holder:           r.Holder,
