@@ -96,7 +96,10 @@ func refersToResource(value json.RawMessage) bool {
 	return bytes.Contains(value, []byte(sig.ResourceReference))
 }
 
-// isNewReference reports whether a value refers to a resource without an ID. A secret one is JSON in a text.
+// emptyID is that of a reference to a resource without an ID. A secret reference is JSON in a text.
+var emptyID = regexp.MustCompile(`\\*"id\\*":\s*\\*"\\*"`)
+
+// isNewReference reports whether a value refers to a resource without an ID.
 func isNewReference(value json.RawMessage) bool {
-	return refersToResource(value) && regexp.MustCompile(`\\*"id\\*":\s*\\*"\\*"`).Match(value)
+	return refersToResource(value) && emptyID.Match(value)
 }
