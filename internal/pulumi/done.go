@@ -4,8 +4,6 @@
 package pulumi
 
 import (
-	"slices"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
@@ -47,35 +45,6 @@ func (s *session) done() *plan.Plan {
 	}
 	made = plan.FitDone(made)
 	return &made
-}
-
-// maxSteps bounds the steps that are kept.
-func (p *plannedSteps) maxSteps() int {
-	if p.done {
-		return plan.MaxSteps
-	}
-	return maxKeptSteps
-}
-
-// within returns the changes of the step that are kept. Of what was done, those that come after too
-// many are only counted, and secrets that may be the same are left out.
-func (p *plannedSteps) within(step *plannedStep, changes []plannedChange) []plannedChange {
-	if !p.done {
-		return changes
-	}
-	changes = slices.DeleteFunc(changes, func(one plannedChange) bool { return one.unnamed && one.isSame() })
-	if p.kept+p.sizeOf(changes) > maxDoneSize {
-		step.MoreProperties += len(changes)
-		return nil
-	}
-	return changes
-}
-
-func (p *plannedSteps) sizeOf(changes []plannedChange) int {
-	if p.done {
-		return sizeOf(changes) + sizeOfChange*len(changes)
-	}
-	return sizeOf(changes)
 }
 
 // noteFailed notes a step that has failed: what it was to do, which it may have done in part. A step of

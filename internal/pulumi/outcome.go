@@ -133,13 +133,10 @@ func outcomeOf(e ending) (run.Outcome, string) {
 		message = doing + e.program.Lost(e.host(), e.printed) // before the engine was at work
 	}
 	sign := failureSign(e.events.errors, cmp.Or(e.last.stderr.Text, e.stderr), e.last.code)
+	if outcome, why, isOfPacks := e.packOutcome(message); isOfPacks {
+		return outcome, why
+	}
 	switch {
-	case len(e.packs) > 0 && e.events.policies.loading:
-		return run.PolicyPackFailed, e.packMessage(message)
-	case len(e.packs) > 0 && e.events.policies.isViolated():
-		return run.PolicyViolation, message
-	case len(e.packs) > 0 && isPackFailure(e.events.errors, cmp.Or(e.last.stderr.Text, e.stderr)):
-		return run.PolicyPackFailed, e.packMessage(message)
 	case strings.HasSuffix(sign, noReason) && e.disk != nil:
 		return run.WorkspaceFailed, fmt.Sprintf("%s: %v", message, e.disk)
 	case len(e.unread) > 0 && locks(e.operation) && !e.events.began && !isLocked(sign):

@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -33,6 +35,21 @@ func isPackFailure(errors []diagnostic, stderr string) bool {
 	}
 	text = strings.TrimPrefix(text, "BAIL: ")
 	return slices.ContainsFunc(packSigns(), func(sign string) bool { return strings.HasPrefix(text, sign) })
+}
+
+// packOutcome is the outcome of a run that its policy packs have failed, false if they have not.
+func (e ending) packOutcome(message string) (run.Outcome, string, bool) {
+	switch {
+	case len(e.packs) == 0:
+		return "", "", false
+	case e.events.policies.loading:
+		return run.PolicyPackFailed, e.packMessage(message), true
+	case e.events.policies.isViolated():
+		return run.PolicyViolation, message, true
+	case isPackFailure(e.events.errors, cmp.Or(e.last.stderr.Text, e.stderr)):
+		return run.PolicyPackFailed, e.packMessage(message), true
+	}
+	return "", "", false
 }
 
 // maxPackOutput bounds what a pack has printed in a message, in bytes.
@@ -64,4 +81,28 @@ func (e ending) packMessage(text string) string {
 // packLead is what Pulumi says about where a pack is.
 func packLead() *regexp.Regexp {
 	return regexp.MustCompile(`^policy pack "[^"]*" failed to start: (could not read plugin \[[^\]]*\]: )?`)
+}
+
+// stays is said of an update that its policies have stopped too late.
+const stays = ". What was done by then stays"
+
+// violationsMessage says which mandatory policies are violated: the first, and how many more.
+func violationsMessage(all run.Violations, changed bool) string {
+	total := all.Count(run.Mandatory)
+	if total == 0 || len(all.Listed) == 0 {
+		return ""
+	}
+	first := all.Listed[0]
+	text := fmt.Sprintf("policy %s of pack %s", first.Policy, first.Pack)
+	if first.Set != "" {
+		text += " in PolicySet " + first.Set
+	}
+	text += ": " + about(first.Resource, first.Message)
+	if total > 1 {
+		text += "; and " + plural.Of(total-1, "more violation", "more violations")
+	}
+	if changed {
+		text += stays
+	}
+	return text
 }

@@ -166,3 +166,32 @@ func opOf(event *stepEvent, effect fate) string {
 	}
 	return ""
 }
+
+// maxSteps bounds the steps that are kept.
+func (p *plannedSteps) maxSteps() int {
+	if p.done {
+		return plan.MaxSteps
+	}
+	return maxKeptSteps
+}
+
+// within returns the changes of the step that are kept. Of what was done, those that come after too
+// many are only counted, and secrets that may be the same are left out.
+func (p *plannedSteps) within(step *plannedStep, changes []plannedChange) []plannedChange {
+	if !p.done {
+		return changes
+	}
+	changes = slices.DeleteFunc(changes, func(one plannedChange) bool { return one.unnamed && one.isSame() })
+	if p.kept+p.sizeOf(changes) > maxDoneSize {
+		step.MoreProperties += len(changes)
+		return nil
+	}
+	return changes
+}
+
+func (p *plannedSteps) sizeOf(changes []plannedChange) int {
+	if p.done {
+		return sizeOf(changes) + sizeOfChange*len(changes)
+	}
+	return sizeOf(changes)
+}

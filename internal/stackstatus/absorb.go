@@ -44,16 +44,7 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 	kind := run.KindOfRecord(record)
 	stack.Status.Run = nil
 	if !kind.Reconciles {
-		switch {
-		case kind.ReadsOutputs:
-			absorbOutputs(stack, record)
-		case record.Operation == v1.OperationCheckDrift:
-			absorbCheck(stack, record, result)
-		case record.Operation == v1.OperationCheckPolicies:
-			absorbPolicyCheck(stack, record, result)
-		case kind.OfDrift:
-			absorbDriftProposal(stack, record, result)
-		}
+		absorbBeside(stack, record, result)
 		return
 	}
 	absorbPolicies(stack, record, result)
@@ -103,6 +94,20 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 		addInterrupted(stack, record, result.EndedAt)
 	}
 	markEnded(stack, record, endedText(record, reason), func() { markRunFailed(stack, reason, result.Message) })
+}
+
+// absorbBeside absorbs the result of a run that is no reconcile of the Stack.
+func absorbBeside(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
+	switch kind := run.KindOfRecord(record); {
+	case kind.ReadsOutputs:
+		absorbOutputs(stack, record)
+	case record.Operation == v1.OperationCheckDrift:
+		absorbCheck(stack, record, result)
+	case record.Operation == v1.OperationCheckPolicies:
+		absorbPolicyCheck(stack, record, result)
+	case kind.OfDrift:
+		absorbDriftProposal(stack, record, result)
+	}
 }
 
 // markRunFailed marks how a run failed, or that it came too late for its artifact.
