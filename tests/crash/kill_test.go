@@ -43,9 +43,9 @@ func (r *round) killDuringRun(ctx context.Context, v victim, part float64, begin
 	r.Eventually(func(g Gomega) { g.Expect(r.stack(ctx).Status.Run).NotTo(BeNil()) }).Should(Succeed(), r.report(ctx))
 	switch v {
 	case theCLI, allOfThem:
-		r.Eventually(func() []int { return r.processes("pulumi") }).ShouldNot(BeEmpty())
+		r.awaitProcess(ctx, "pulumi")
 	case theProvider:
-		r.Eventually(func() []int { return r.processes("pulumi-resource-lab") }).ShouldNot(BeEmpty())
+		r.awaitProcess(ctx, "pulumi-resource-lab")
 	}
 	select {
 	case <-ctx.Done():
@@ -57,6 +57,14 @@ func (r *round) killDuringRun(ctx context.Context, v victim, part float64, begin
 	} else {
 		r.sum.add(func() { r.sum.missed++ })
 	}
+}
+
+// awaitProcess waits for a process of the run, or for the end of the run: on a busy machine the process
+// may be gone before anyone looks for it.
+func (r *round) awaitProcess(ctx context.Context, name string) {
+	r.Eventually(func() bool {
+		return len(r.processes(name)) > 0 || r.stack(ctx).Status.Run == nil
+	}).Should(BeTrue(), r.report(ctx))
 }
 
 // kill reports whether it hit a run. There is always a controller to kill, but not always
