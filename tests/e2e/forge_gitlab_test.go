@@ -1,0 +1,119 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"net/http"
+	"strings"
+)
+
+// gitlab is a GitLab server. It filters by labels itself, and the name of a project is one segment of a path.
+func gitlab() dialect {
+	return dialect{
+		inputs: "GitLabMergeRequest", comments: "gitlabmergerequestcomment", statuses: "gitlab", failed: "failed",
+		head: "refs/merge-requests/%d/head", header: "Private-Token", token: "t0ken",
+		routes: (*forge).routesAsGitLab,
+	}
+}
+
+// The objects of GitLab. A status has its state under two names: to set it, and to read it.
+type (
+	gitLabUser struct {
+		Username string `json:"username"`
+	}
+	gitLabMergeRequest struct {
+		IID          int        `json:"iid"`
+		Title        string     `json:"title"`
+		SHA          string     `json:"sha"`
+		SourceBranch string     `json:"source_branch"`
+		Author       gitLabUser `json:"author"`
+		Labels       []string   `json:"labels"`
+	}
+	gitLabNote struct {
+		ID     int        `json:"id"`
+		Body   string     `json:"body"`
+		Author gitLabUser `json:"author"`
+	}
+	gitLabStatus struct {
+		SHA         string `json:"sha"`
+		State       string `json:"state,omitempty"`
+		Status      string `json:"status"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	}
+)
+
+func (f *forge) routesAsGitLab(mux *http.ServeMux) {
+	const project = "/api/v4/projects/acme%2Finfra"
+	mux.HandleFunc("GET /api/v4/user", f.to(func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, gitLabUser{Username: forgeUser})
+	}))
+	mux.HandleFunc("GET "+project+"/merge_requests", f.to(f.listMergeRequests))
+	mux.HandleFunc("GET "+project+"/merge_requests/{number}/notes", f.to(f.listNotes))
+	mux.HandleFunc("POST "+project+"/merge_requests/{number}/notes", f.to(f.postNote))
+	mux.HandleFunc("PUT "+project+"/merge_requests/{number}/notes/{id}", f.to(f.putNote))
+	mux.HandleFunc("GET "+project+"/repository/commits/{commit}/statuses", f.to(f.listGitLabStatuses))
+	mux.HandleFunc("POST "+project+"/statuses/{commit}", f.to(f.postGitLabStatus))
+}
+
+func (f *forge) listMergeRequests(w http.ResponseWriter, r *http.Request) {
+	var labels []string
+	if asked := r.URL.Query().Get("labels"); asked != "" {
+		labels = strings.Split(asked, ",")
+	}
+	requests := []gitLabMergeRequest{}
+	for _, p := range f.open(labels...) {
+		requests = append(requests, gitLabMergeRequest{
+			IID: p.number, Title: p.title, SHA: p.commit, SourceBranch: p.branch, Author: gitLabUser{Username: p.author}, Labels: p.labels,
+		})
+	}
+	answer(w, http.StatusOK, requests)
+}
+
+func (f *forge) listNotes(w http.ResponseWriter, r *http.Request) {
+	notes := []gitLabNote{}
+	for _, c := range f.on(number(r, "number")) {
+		notes = append(notes, gitLabNote{ID: c.id, Body: c.text(), Author: gitLabUser{Username: forgeUser}})
+	}
+	answer(w, http.StatusOK, notes)
+}
+
+func (f *forge) postNote(w http.ResponseWriter, r *http.Request) {
+	var posted gitLabNote
+	if read(w, r, &posted) {
+		posted.ID, posted.Author.Username = f.addComment(number(r, "number"), posted.Body), forgeUser
+		answer(w, http.StatusCreated, posted)
+	}
+}
+
+func (f *forge) putNote(w http.ResponseWriter, r *http.Request) {
+	var posted gitLabNote
+	if !read(w, r, &posted) {
+		return
+	}
+	if posted.ID = number(r, "id"); !f.editComment(posted.ID, posted.Body) {
+		http.Error(w, "{}", http.StatusNotFound)
+		return
+	}
+	answer(w, http.StatusOK, posted)
+}
+
+func (f *forge) listGitLabStatuses(w http.ResponseWriter, r *http.Request) {
+	commit := r.PathValue("commit")
+	statuses := []gitLabStatus{}
+	for _, s := range f.of(commit) {
+		if name := r.URL.Query().Get("name"); name == "" || name == s.Context {
+			statuses = append(statuses, gitLabStatus{SHA: commit, Status: s.State, Name: s.Context, Description: s.Description})
+		}
+	}
+	answer(w, http.StatusOK, statuses)
+}
+
+func (f *forge) postGitLabStatus(w http.ResponseWriter, r *http.Request) {
+	var posted gitLabStatus
+	if read(w, r, &posted) {
+		f.addStatus(r.PathValue("commit"), commitStatus{State: posted.State, Context: posted.Name, Description: posted.Description})
+		answer(w, http.StatusCreated, posted)
+	}
+}
