@@ -27,7 +27,7 @@ func TestAPackThatIsEnforcedAndCannotBeUsed(t *testing.T) {
 	g.Expect(w.stack().Status.Run).To(BeNil())
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue(), "nothing is due")
 	g.Expect(compliant(w.stack())).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", v1.PolicyCheckFailedReason),
-		HaveField("Message", ContainSubstring("PolicyPackFailed: pack tags of PolicySet guard: source 'GitRepository/platform/guard' not found"))))
+		HaveField("Message", ContainSubstring("PolicyPackFailed: policy pack tags of PolicySet guard: source 'GitRepository/platform/guard' not found"))))
 	w.edit(func(s *v1.Stack) {
 		s.CreationTimestamp = metav1.NewTime(started)
 		s.Spec.Refresh, s.Spec.Drift = true, &v1.Drift{Interval: &metav1.Duration{Duration: time.Hour}}
@@ -40,7 +40,7 @@ func TestAPackThatIsEnforcedAndCannotBeUsed(t *testing.T) {
 	w.edit(func(s *v1.Stack) { s.Annotations = map[string]string{v1.PreviewRequestAnnotation: "now"} })
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(BeNil())
-	g.Expect(w.stack().Status.Preview.Message).To(HavePrefix("PolicyPackFailed: pack tags of PolicySet guard"))
+	g.Expect(w.stack().Status.Preview.Message).To(HavePrefix("PolicyPackFailed: policy pack tags of PolicySet guard"))
 
 	w.passTime(66 * time.Minute)
 	w.mustReconcile()
