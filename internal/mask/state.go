@@ -75,6 +75,20 @@ func (s *StateSecrets) prune() {
 	}
 }
 
+// MayHaveStateSecret reports whether a value decoded from JSON may have a secret in it that
+// StateSecrets does not skip.
+func MayHaveStateSecret(value any) bool {
+	switch value := value.(type) {
+	case nil, bool:
+		return false
+	case json.Number:
+		return len(value) >= shortMask
+	case string:
+		return len(value) >= shortMask
+	}
+	return true
+}
+
 // plaintext returns the secret that the JSON in a plaintext field encodes. Lists and
 // objects stay JSON: the masker knows their parts.
 func plaintext(raw string) []string {

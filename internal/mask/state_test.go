@@ -4,6 +4,7 @@
 package mask
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -47,6 +48,13 @@ func TestSecretsOfAState(t *testing.T) {
 			secrets, err := secretsIn(stateWith(test.value))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(secrets).To(Equal(test.want))
+			raw, err := json.Marshal(test.value)
+			g.Expect(err).NotTo(HaveOccurred())
+			decoder := json.NewDecoder(bytes.NewReader(raw))
+			decoder.UseNumber()
+			var value any
+			g.Expect(decoder.Decode(&value)).To(Succeed())
+			g.Expect(MayHaveStateSecret(value)).To(Equal(test.want != nil))
 		})
 	}
 	t.Run("no JSON", func(t *testing.T) {

@@ -50,7 +50,7 @@ func TestAChangedSecretsProviderIsApplied(t *testing.T) {
 	}
 	update("passphrase")
 	l.Expect(l.providerOf()).To(Equal("passphrase"))
-	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "stack export"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up"}))
 
 	update(vaultKey)
 	l.Expect(l.providerOf()).To(Equal("cloud"))
@@ -88,7 +88,7 @@ func TestAChangedSecretsProviderIsAppliedWhereNothingElseChanges(t *testing.T) {
 		}
 		l.Expect(l.providerOf()).To(Equal(want))
 	}
-	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "stack export", "up", "up"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "up", "up"}))
 }
 
 func TestAProviderThatCannotBeReadFailsAndLosesNothing(t *testing.T) {

@@ -354,7 +354,7 @@ func TestThePIDOfAProcessIsNotedBeforeItStarts(t *testing.T) {
 	writeProgram(t, script, strings.Replace(string(text), "\n", check, 1))
 	result := l.driver.Do(t.Context(), dir, l.update(plainProgram), func(string) {})
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(readPIDs(dir.pids())).To(HaveLen(3), "pulumi stack init, pulumi up and pulumi stack export")
+	l.Expect(readPIDs(dir.pids())).To(HaveLen(2), "pulumi stack init and pulumi up")
 }
 
 func TestACLIWhosePIDCannotBeNotedIsNotStarted(t *testing.T) {

@@ -266,7 +266,7 @@ func TestUpdatesAndDestroy(t *testing.T) {
 	result := l.do(t.Context(), l.update(plainProgram))
 	t.Logf("first update: %s", time.Since(first))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up", "stack export"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "up"}))
 	l.Expect(result.Project).To(Equal(run.Project{Name: "demo", Runtime: "yaml"}))
 	l.Expect(result.Changes).To(Equal(run.Changes{}))
 	l.Expect(result.Outputs).To(Equal(map[string]json.RawMessage{
@@ -298,7 +298,7 @@ func TestUpdatesAndDestroy(t *testing.T) {
 
 	result = l.do(t.Context(), l.update(plainProgram))
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), "a stack that someone removed: %s", result.Message)
-	l.Expect(l.newCalls()).To(Equal([]string{"up", "stack init", "up", "stack export"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"up", "stack init", "up"}))
 }
 
 func TestAnotherStackIsNotTakenForTheOneThatWasUpdated(t *testing.T) {

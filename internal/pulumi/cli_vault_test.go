@@ -54,7 +54,7 @@ func TestAKeyManagementServiceEncryptsThroughTheCLI(t *testing.T) {
 	dir, result := update("hunter2hunter2\n")
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(l.find("hunter2hunter2", string(dir), l.backend, filepath.Dir(l.calls))).To(BeEmpty())
-	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "config set", "config set", "up", "stack export"}))
+	l.Expect(l.newCalls()).To(Equal([]string{"stack init", "config set", "config set", "up"}))
 	l.Expect(l.state()).To(ContainSubstring("hashivault://key"))
 
 	_, result = update("changed4changed4")

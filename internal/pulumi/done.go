@@ -37,7 +37,7 @@ func (s *session) done() *plan.Plan {
 	// The update may have replaced or deleted secrets, and then the state does not have them any more.
 	steps.withoutOld = s.events.secrets && !s.learned
 	// The names that providers have made up are known by now.
-	made := steps.plan(s.mask, nil, s.unread != nil)
+	made := steps.plan(s.mask, nil, !s.known)
 	made.Destroy = s.destroys()
 	made.Incomplete = s.events.missed || s.events.counts.over
 	if made.IsEmpty() {

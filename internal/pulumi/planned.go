@@ -46,15 +46,15 @@ func (s *session) valueReader() valueReader {
 	return valueReader{key: s.planKey}
 }
 
-// plan masks and bounds what was collected. If the secrets of the state could not be read, it
-// shows no values.
+// plan masks and bounds what was collected. If the secrets of the state were not read, it shows no
+// values that may have one.
 func (p *plannedSteps) plan(m *mask.Masker, known *goals, isUnread bool) plan.Plan {
 	if known == nil {
 		known = &goals{}
 	}
 	steps := p.withOptions()
 	w := planWriter{read: p.read, mask: m, names: &known.names, withoutOld: p.withoutOld,
-		withoutValues: isUnread || p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
+		isUnread: isUnread, withoutValues: p.kept > maxKeptValues || len(steps) > plan.MaxSteps}
 	made := plan.Plan{MoreOutputs: p.moreOutputs}
 	for _, key := range slices.Sorted(maps.Keys(steps)) {
 		made.Steps = append(made.Steps, w.step(steps[key], known.changes))
@@ -81,8 +81,9 @@ type planWriter struct {
 	mask *mask.Masker
 	// names are those that providers have made up.
 	names *autonames
-	// withoutValues is set if no values are shown, and withoutOld if no old ones are.
-	withoutValues, withoutOld bool
+	// withoutValues is set if no values are shown. isUnread is set if those are not shown that may
+	// have a secret of the state, and withoutOld if only the old ones of them are not.
+	withoutValues, isUnread, withoutOld bool
 }
 
 func (w planWriter) step(planned plannedStep, goals goalHashes) plan.Step {
@@ -134,7 +135,7 @@ func (w planWriter) isMasked(changes []plannedChange) bool {
 func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (string, plan.Change) {
 	shown := plan.Change{Old: planned.old.shown, New: planned.new.shown, Secret: planned.old.secret || planned.new.secret}
 	path, hidden := w.texts(plan.MaxPath, planned.path)
-	hidden = hidden || shown.Secret || planned.old.partial || planned.new.partial || w.withoutValues
+	hidden = hidden || shown.Secret || planned.old.partial || planned.new.partial || w.withoutValues || w.isUnread
 	// The provider gets all of the property, and may name a part of what changes in it.
 	hidden = hidden || (goal != "" && planned.path != planned.top)
 	if isMasked {
@@ -150,10 +151,10 @@ func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (s
 	if text, isNamed := w.names.showIn(shown.New); isNamed {
 		shown.New, hidden = text, true
 	}
-	if w.withoutValues || (w.withoutOld && string(shown.Old) != string(quote(plan.Secret))) {
+	if w.withoutValues || ((w.isUnread || w.withoutOld) && mayHaveSecret(shown.Old)) {
 		shown.Old = withoutValue(shown.Old)
 	}
-	if w.withoutValues {
+	if w.withoutValues || (w.isUnread && mayHaveSecret(shown.New)) {
 		shown.New = withoutValue(shown.New)
 	}
 	if hidden {
@@ -185,6 +186,16 @@ func withoutOther(shown plan.Change, ofOld, ofNew bool) plan.Change {
 		shown.New = quote(plan.Secret)
 	}
 	return shown
+}
+
+// mayHaveSecret reports whether a value may have a secret of the state in it.
+func mayHaveSecret(raw json.RawMessage) bool {
+	switch value, _ := decoded(raw); value {
+	case plan.Secret, plan.Unknown:
+		return false
+	default:
+		return mask.MayHaveStateSecret(value)
+	}
 }
 
 // withoutValue says that there is a value which is not shown.

@@ -90,9 +90,11 @@ type session struct {
 	// deferred are the diagnostics still to be logged.
 	deferred deferredLines
 	// learned is set once the masks know the secrets that the state had before the engine
-	// deleted any resource. unread is why the secrets of the state are not known, and
-	// withheld what is then shown instead of the output of Pulumi.
+	// deleted any resource, and known if they know those that it has after the run. unread is why
+	// the secrets of the state could not be read, and withheld what is then shown instead of the
+	// output of Pulumi.
 	learned  bool
+	known    bool
 	unread   error
 	withheld string
 	// lacking is set if the state has resources of a dynamic provider, and the run does not

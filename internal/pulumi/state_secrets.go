@@ -53,8 +53,10 @@ func (h *deferredLines) add(l rawLine, warns bool) {
 // contain secrets that could not be read is not shown.
 func (s *session) disclose(ctx context.Context, last exit) {
 	failed := last.code != 0 && last.code != exitHasChanges && s.events.began
-	if s.prepared != nil && s.stackFound && (failed || (s.deferred.warned || s.showsValues()) && !s.isWithoutSecrets(last)) {
+	s.known = !failed && s.isWithoutSecrets(last)
+	if s.prepared != nil && s.stackFound && (failed || s.deferred.warned || s.showsValues()) && !s.known {
 		s.learnAfter(ctx)
+		s.known = s.unread == nil
 		if s.unread != nil {
 			s.withhold()
 			return
@@ -70,19 +72,26 @@ func (s *session) disclose(ctx context.Context, last exit) {
 	s.deferred = deferredLines{}
 }
 
-// showsValues reports whether the plan, or what was done, has values: a program may put a secret into
-// any text.
+// showsValues reports whether all values of the plan, or of what an approved run has done, are to be
+// shown: a program may put a secret into any text. Other updates take no process for that, and show
+// what they have done without the values that may be secret.
 func (s *session) showsValues() bool {
 	planned := s.events.planned
-	return planned != nil && planned.kept > 0
+	return planned != nil && planned.kept > 0 && (!planned.done || s.run.Approved != "")
 }
 
 // isWithoutSecrets reports whether the state is known to have no secret without a process
 // that reads it, which takes 0.3 s. The events of an update or a preview of the whole stack
-// have each resource of its state, before and after.
+// have each resource of its state, before and after. Those of one with targets may lack others.
 func (s *session) isWithoutSecrets(last exit) bool {
-	return applies(s.run) && len(s.run.Options.Targets) == 0 && last.code == 0 &&
-		s.events.summary != nil && !s.events.missed && !s.events.secrets
+	if !applies(s.run) || last.code != 0 || s.events.summary == nil || s.events.missed || s.events.secrets {
+		return false
+	}
+	if len(s.run.Options.Targets) == 0 {
+		return true
+	}
+	known := s.knownContents()
+	return known != nil && !known.hasSecrets
 }
 
 // withhold shows nothing of what the engine and the program have said, except why the state

@@ -38,7 +38,7 @@ func TestTheGuideToDrift(t *testing.T) {
 	h := u.hook()
 	u.tells(h, "drift", "info", "[{kind: Stack, name: assets}]")
 	u.Expect(u.checks()).To(ContainSubstring("✔ no drift\n"))
-	u.Expect(u.verbs()).To(Equal([]string{"stack init", "up", "stack export", "refresh"}), "a check is one process, and runs no program")
+	u.Expect(u.verbs()).To(Equal([]string{"stack init", "up", "refresh"}), "a check is one process, and runs no program")
 
 	u.edited("assets", "test")
 	u.edited("token", byHand)
