@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -51,7 +52,7 @@ type rawViolation struct {
 // note notes a violation.
 func (p *policyEvents) note(event *apitype.PolicyEvent) {
 	level := levelOf(event)
-	if level == run.Advisory && isUnknownInPreview(event.Message) {
+	if level == run.Advisory && policy.IsUnknownInPreview(event.Message) {
 		return
 	}
 	of := packID{event.PolicyPackName, event.PolicyPackVersion}
@@ -82,12 +83,6 @@ func levelOf(event *apitype.PolicyEvent) run.PolicyLevel {
 		return run.Mandatory
 	}
 	return run.Advisory
-}
-
-// isUnknownInPreview recognizes what @pulumi/policy reports of a policy that needs a value which is
-// not known in a preview. That is no violation: the update checks the policy again.
-func isUnknownInPreview(message string) bool {
-	return strings.HasPrefix(message, "can't run policy ") && strings.Contains(message, " during preview: ")
 }
 
 // isViolated reports whether a mandatory policy is violated.

@@ -13,6 +13,11 @@ import (
 // readProgramFile reads a file, or stdin for -, up to the maximum size of an object. It
 // gives up when ctx ends: a terminal or a named pipe may never send anything.
 func (s *session) readProgramFile(ctx context.Context, file string) ([]byte, error) {
+	return s.readInput(ctx, "the program", file)
+}
+
+// readInput is readProgramFile for what a file has.
+func (s *session) readInput(ctx context.Context, what, file string) ([]byte, error) {
 	type read struct {
 		text []byte
 		err  error
@@ -25,12 +30,12 @@ func (s *session) readProgramFile(ctx context.Context, file string) ([]byte, err
 	var all read
 	select {
 	case <-ctx.Done():
-		return nil, fmt.Errorf("reading the program: %w", ctx.Err())
+		return nil, fmt.Errorf("reading %s: %w", what, ctx.Err())
 	case all = <-done:
 	}
 	switch {
 	case all.err != nil:
-		return nil, fmt.Errorf("reading the program: %w", all.err)
+		return nil, fmt.Errorf("reading %s: %w", what, all.err)
 	case len(all.text) > maxProgram:
 		return nil, fmt.Errorf("%s has more than %d bytes, the limit of a Kubernetes object", file, maxProgram)
 	}

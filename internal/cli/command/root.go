@@ -80,7 +80,8 @@ func Run(interruptible context.Context, env Environment, args []string) int {
 // failureCode returns the exit code of a command that failed or was called wrongly.
 func failureCode(cmd *cobra.Command) int {
 	for ; cmd != nil; cmd = cmd.Parent() {
-		if cmd.Name() == previewName || cmd.Name() == diffName || cmd.Name() == driftName {
+		switch cmd.Name() {
+		case previewName, diffName, driftName, policyName:
 			return exitPreviewFailed
 		}
 	}
@@ -121,6 +122,7 @@ func newRoot(s *session) *cobra.Command {
 		newInstall(s),
 		newLogs(s),
 		newOutputs(s),
+		newPolicy(s),
 		newPreview(s),
 		newReconcile(s),
 		newReject(s),
