@@ -5,6 +5,7 @@ package pulumi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -162,11 +163,7 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		}
 	}
 	if isPreview(s.run.Operation) {
-		preview := slices.Concat([]string{"preview"}, s.refreshFlags(), targetFlags(s.run.Options), s.policyFlags())
-		if s.run.WantsPlan && s.run.PlanKey != "" {
-			return s.compiled(s.withGoals(ctx, preview...))
-		}
-		return s.compiled(s.withEvents(ctx, preview...))
+		return s.preview(ctx, slices.Concat([]string{"preview"}, s.refreshFlags(), targetFlags(s.run.Options), s.policyFlags()))
 	}
 	if last, err := s.keepCompiled(ctx); err != nil || last.code != 0 {
 		return last, err
@@ -180,6 +177,22 @@ func (s *session) apply(ctx context.Context) (exit, error) {
 		return last, err
 	}
 	return s.compiled(s.engine(ctx, append([]string{"up"}, flags...)...))
+}
+
+// preview finds out what an update would do. If the plan is to be compared with that of an update, it is
+// made as that is.
+func (s *session) preview(ctx context.Context, preview []string) (exit, error) {
+	switch {
+	case s.run.Comparable:
+		last, err := s.makePlan(ctx, preview)
+		if why, ok := errors.AsType[*notPlannedError](err); ok {
+			s.warnings, err = append(s.warnings, s.mask.Apply(why.Error())), nil // what would be done is known all the same
+		}
+		return last, err
+	case s.run.WantsPlan && s.run.PlanKey != "":
+		return s.compiled(s.withGoals(ctx, preview...))
+	}
+	return s.compiled(s.withEvents(ctx, preview...))
 }
 
 // check looks for changes made behind Pulumi's back. The --expect-no-changes of an

@@ -107,7 +107,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 		return last, err
 	}
 	s.say("making the plan of what would be done")
-	s.previewing, s.planning = true, true
+	s.previewing, s.planning = !isPreview(s.run.Operation), true // whose progress is that of the preview
 	defer func() { s.previewing, s.planning = false, false }()
 	with := s.withEvents // a destroy has no plan of Pulumi
 	if s.isBindable() {
@@ -117,7 +117,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 		return last, err
 	}
 	if why := s.notPlanned(); why != "" {
-		return last, fmt.Errorf("no plan was made: %s", why)
+		return last, &notPlannedError{why}
 	}
 	made := s.plan()
 	made.Destroy, made.State = s.destroys(), state
@@ -132,6 +132,11 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	s.made = made
 	return last, nil
 }
+
+// notPlannedError is why what was previewed is no plan that a run can be held to.
+type notPlannedError struct{ why string }
+
+func (e *notPlannedError) Error() string { return "no plan was made: " + e.why }
 
 // notPlanned is why what was previewed is no plan that a run can be held to, "" if it is.
 func (s *session) notPlanned() string {
