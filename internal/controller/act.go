@@ -177,7 +177,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 	if err != nil {
 		return err
 	}
-	if stackstatus.IsProposal(&record, result) {
+	if stackstatus.KeepsPlan(stack, &record, result) {
 		r.dropPlans(ctx, stack)
 	} else {
 		r.dropPlansSince(ctx, before.Status.Plan, stack)
@@ -196,7 +196,7 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	proposed, kind := stackstatus.IsProposal(record, result), run.KindOfRecord(record)
 	if proposed && stack.Status.Plan != nil || !proposed && kind.Reconciles {
-		r.announce(ctx, stack, stackstatus.EndEvent(stack, *record, result))
+		r.announce(ctx, stack, endEvent(before, stack, record, result))
 	}
 	if record.Operation == run.CheckDrift {
 		r.announceDrift(ctx, before, stack, result.Drift)
@@ -210,6 +210,14 @@ func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Sta
 		r.announce(ctx, stack, stackstatus.ForgottenEvent(result.Forgotten))
 	}
 	r.emitReady(stackstatus.ReadinessOf(before), stack, record.Revision, record.OriginRevision)
+}
+
+// endEvent describes how a run has ended.
+func endEvent(before, stack *v1.Stack, record *v1.RunStatus, result *run.Result) stackstatus.Event {
+	if record.Operation == run.Preview {
+		return stackstatus.PreviewEvent(before, stack, *record, result)
+	}
+	return stackstatus.EndEvent(stack, *record, result)
 }
 
 // markInterrupted gives up on a run whose end nobody saw. The message says why.

@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/apierror"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
 // The right to create Secrets is also for the key of plans.
@@ -37,12 +38,8 @@ const (
 var errNoPlanKey = errors.New("no key of plans")
 
 // checkPlanKey gets the key of the run, or returns why it cannot until a person acts.
-func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, which *launch) *decide.Problem {
-	if !which.needsPlanKey() {
-		return nil
-	}
-	var err error
-	which.planKey, err = r.planKey(ctx, stack)
+func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, seen *observe.Observation, which *launch) *decide.Problem {
+	err := r.preparePlan(ctx, stack, seen, which)
 	switch {
 	case errors.Is(err, errNoPlanKey):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
@@ -55,13 +52,33 @@ func (r *StackReconciler) checkPlanKey(ctx context.Context, stack *v1.Stack, whi
 	return nil // start tries again, and returns any other error, which passes by itself
 }
 
-// planKey returns the key of the digests in the plans of the Stack. It is derived from a random
+// preparePlan gets what the run needs for a plan and does not have yet: what a preview is compared with,
+// and the key.
+func (r *StackReconciler) preparePlan(ctx context.Context, stack *v1.Stack, seen *observe.Observation, which *launch) (err error) {
+	namespace := stack.Namespace
+	if which.makesPlan(stack) {
+		if which.comparison == nil {
+			comparison, err := r.observer().Compare(ctx, stack, seen)
+			if err != nil {
+				return err
+			}
+			which.comparison = &comparison
+		}
+		namespace = which.comparison.Namespace
+	}
+	if which.needsPlanKey() && which.planKey == "" {
+		which.planKey, err = r.planKey(ctx, namespace, stack.Spec.Stack)
+	}
+	return err
+}
+
+// planKey returns the key of the digests in the plans of a stack in a namespace. It is derived from a random
 // one in a Secret of the controller, which all its replicas and shards share and which is read
 // each time: after a restart, the same change is the same plan. Without that Secret there is
 // another key, and with it another digest of each plan: what waits is proposed again, and what
 // was approved is not applied.
-func (r *StackReconciler) planKey(ctx context.Context, stack *v1.Stack) (string, error) {
-	name := client.ObjectKey{Namespace: cmp.Or(r.Namespace, stack.Namespace), Name: planKeyName}
+func (r *StackReconciler) planKey(ctx context.Context, namespace, stack string) (string, error) {
+	name := client.ObjectKey{Namespace: cmp.Or(r.Namespace, namespace), Name: planKeyName}
 	secret, err := r.planKeySecret(ctx, name)
 	if err != nil {
 		return "", err
@@ -70,7 +87,7 @@ func (r *StackReconciler) planKey(ctx context.Context, stack *v1.Stack) (string,
 	if len(key) < planKeySize {
 		return "", fmt.Errorf("%w: the Secret %s has none of %d bytes in %q: delete it, and the controller creates another", errNoPlanKey, name, planKeySize, planKeyData)
 	}
-	return inputs.PlanKey(key, stack.Namespace, stack.Spec.Stack), nil
+	return inputs.PlanKey(key, namespace, stack), nil
 }
 
 // planKeySecret reads the Secret, or creates it.

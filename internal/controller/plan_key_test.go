@@ -25,7 +25,7 @@ import (
 // keyOf is the key of plans for a Stack.
 func (w *world) keyOf(namespace, name, stack string) string {
 	w.t.Helper()
-	key, err := w.planKey(w.t.Context(), &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.StackSpec{Stack: stack}})
+	key, err := w.planKey(w.t.Context(), namespace, stack)
 	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
 	return key
 }

@@ -28,7 +28,7 @@ func (r *StackReconciler) awaitApproval(ctx context.Context, stack *v1.Stack, se
 // it is and what is different from the one before. The digest is in the status all the same if
 // that fails.
 func (r *StackReconciler) publishProposal(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) stackstatus.PlanDetails {
-	if !stackstatus.IsProposal(record, result) || result.Plan == nil {
+	if !stackstatus.KeepsPlan(stack, record, result) || result.Plan == nil {
 		return stackstatus.PlanDetails{}
 	}
 	var details stackstatus.PlanDetails

@@ -37,6 +37,8 @@ type launch struct {
 	checkRequest string
 	// planKey is the key of the digests of values, once it is known.
 	planKey string
+	// comparison is what the plan of a preview is made with, once it is known. Nil for any other run.
+	comparison *observe.Comparison
 }
 
 // launchOf returns the run that was decided on.
@@ -46,7 +48,12 @@ func launchOf(decision decide.Decision) launch {
 
 // needsPlanKey reports whether the run reports values of resources, whose digests have a key.
 func (l launch) needsPlanKey() bool {
-	return l.kind.Proposes || l.kind.OnRequest || l.kind.Operation == run.CheckDrift || l.approved != ""
+	return l.kind.Proposes || l.kind.OnRequest || l.kind.Operation == run.CheckDrift || l.approved != "" || l.comparison != nil
+}
+
+// makesPlan reports whether the run is a preview whose plan is for a review.
+func (l launch) makesPlan(stack *v1.Stack) bool {
+	return l.kind.Operation == run.Preview && l.kind.Reconciles && stackstatus.MakesPlan(stack)
 }
 
 // checkStart returns why the run cannot start, before anything of it does, and gets its key of plans.
@@ -57,7 +64,7 @@ func (r *StackReconciler) checkStart(ctx context.Context, stack *v1.Stack, seen 
 	if problem := r.checkAccount(ctx, stack, seen, which.kind.Operation); problem != nil {
 		return problem
 	}
-	return r.checkPlanKey(ctx, stack, which)
+	return r.checkPlanKey(ctx, stack, seen, which)
 }
 
 // start starts a run of any kind: it reserves a slot, adds the finalizer if the kind
@@ -78,10 +85,8 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 			r.giveBack(stack, which.kind, err)
 		}
 	}()
-	if which.needsPlanKey() && which.planKey == "" {
-		if which.planKey, err = r.planKey(ctx, stack); err != nil {
-			return err
-		}
+	if err := r.preparePlan(ctx, stack, seen, &which); err != nil {
+		return err
 	}
 	if which.kind.NeedsFinalizer {
 		if err := r.addFinalizer(ctx, stack); err != nil {
@@ -92,6 +97,9 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	todo.Approved, todo.PlanKey = which.approved, which.planKey
 	if which.drift != "" {
 		todo.Options = correctionOptions(stack, todo.Options)
+	}
+	if which.comparison != nil {
+		todo.WantsPlan, todo.Comparable, todo.PlanInputs = true, true, which.comparison.Inputs
 	}
 	policies, err := policiesOf(seen, todo, which)
 	if err != nil {
@@ -104,6 +112,9 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		}
 		record := r.record(stack, seen, todo, which)
 		record.Policies = policies
+		if which.comparison != nil {
+			record.Incomparable = which.comparison.Incomparable
+		}
 		stackstatus.RecordRun(stack, record)
 	}); err != nil {
 		return err
@@ -112,6 +123,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	err = r.startRecorded(ctx, stack, todo)
 	if started = err == nil; started {
 		r.dropPlansSince(ctx, before, stack)
+		r.emitStarted(stack)
 	}
 	return err
 }
@@ -123,6 +135,13 @@ func logLeftOut(ctx context.Context, seen *observe.Observation, todo run.Run, po
 	}
 	if leftOut := setsLeftOut(todo, policies); len(leftOut) > 0 {
 		ctrl.LoggerFrom(ctx).Info("the status has no room for the results of all PolicySets: some count the Stack as unchecked", "policySets", leftOut)
+	}
+}
+
+// emitStarted emits the event for the commit status of a preview that has just started.
+func (r *StackReconciler) emitStarted(stack *v1.Stack) {
+	if e, isNew := stackstatus.PreviewStarted(stack, *stack.Status.Run); isNew && run.KindOfRecord(stack.Status.Run).Reconciles {
+		r.emit(stack, e)
 	}
 }
 

@@ -154,7 +154,8 @@ func stopCheck(o Observation, due Decision) Decision {
 // has approved it, or it has other inputs.
 func isNews(o Observation, due Decision) bool {
 	approved := due.Approved != "" && (due.Drift != "" || o.Last.Operation == run.ProposalOf(due.Operation))
-	return approved || o.Requested || o.RunPending || o.Digest != o.Last.Digest || mended(o)
+	_, isOther := newCommit(o)
+	return approved || o.Requested || o.RunPending || o.Digest != o.Last.Digest || isOther || mended(o)
 }
 
 func foundDrift(o Observation) string {

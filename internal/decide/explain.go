@@ -132,6 +132,16 @@ func foundInputs(o Observation) string {
 	return fmt.Sprintf("%s, the last run had %s", o.Digest, whether(o.Digest == o.Last.Digest, "the same", o.Last.Digest))
 }
 
+func foundCommit(o Observation) string {
+	if !o.Preview || !o.ChangeRequest {
+		return "none"
+	}
+	if _, is := newCommit(o); is {
+		return fmt.Sprintf("at %s, the last preview was of %s", o.Revision, o.Last.Revision)
+	}
+	return "previewed at " + cmp.Or(o.Last.Revision, "no revision")
+}
+
 func foundLast(o Observation) string {
 	if o.Last.Operation == "" {
 		return "none"

@@ -88,6 +88,8 @@ type Problem struct {
 type LastRun struct {
 	// Operation of the run, empty if there was none.
 	Operation run.Operation
+	// Revision of the program, if the history has it.
+	Revision string
 	// Digest of the inputs of the last run that was neither a recovery nor a destroy.
 	// Empty after a destroy.
 	Digest string
@@ -155,6 +157,8 @@ type Observation struct {
 	Preview        bool
 	ContinueResync bool
 	RetryConflict  bool
+	// ChangeRequest reports whether a preview is for a pull request.
+	ChangeRequest bool
 	// Approval of what is proposed.
 	Approval Approval
 	// Run that is recorded, if any.
@@ -182,6 +186,8 @@ type Observation struct {
 	// ClearPendingCreates reports whether the spec asks to forget them.
 	UnknownCreates      []string
 	ClearPendingCreates bool
+	// Revision of the program now, "" if it is not known.
+	Revision string
 	// Digest of the current inputs.
 	Digest string
 	// AppliedElsewhere reports whether another controller has applied the current inputs,

@@ -22,6 +22,7 @@ type options struct {
 	TargetDependents       bool     `json:"targetDependents,omitempty"`
 	SecretsProvider        string   `json:"secretsProvider,omitempty"`
 	Environment            []string `json:"environment,omitempty"`
+	PreviewOf              string   `json:"previewOf,omitempty"`
 }
 
 // RunOptions returns the fields of the spec that change what Pulumi does with a program
@@ -31,17 +32,23 @@ type options struct {
 // matters only for a destroy. It also leaves out useLocalStackOnly, which decides whether
 // there is a run at all and does not change a stack that exists.
 func RunOptions(spec v1.StackSpec) (string, error) {
-	return optionsOf(spec, spec.Preview)
+	of := options{Preview: spec.Preview}
+	if ref := spec.PreviewOf; ref != nil && spec.Preview {
+		of.PreviewOf = ref.Namespace + "/" + ref.Name // another Stack has other plans
+	}
+	return optionsOf(spec, of)
 }
 
 // PlanOptions returns the same for a plan of an update, which is the same plan whether the
 // Stack only previews.
-func PlanOptions(spec v1.StackSpec) (string, error) { return optionsOf(spec, false) }
+func PlanOptions(spec v1.StackSpec) (string, error) { return optionsOf(spec, options{}) }
 
-func optionsOf(spec v1.StackSpec, preview bool) (string, error) {
+// optionsOf adds the options of all runs to those of a preview.
+func optionsOf(spec v1.StackSpec, of options) (string, error) {
 	targets := slices.Compact(slices.Sorted(slices.Values(spec.Targets)))
 	set := options{
-		Preview:                preview,
+		Preview:                of.Preview,
+		PreviewOf:              of.PreviewOf,
 		Refresh:                spec.Refresh,
 		ExpectNoRefreshChanges: spec.Refresh && spec.ExpectNoRefreshChanges,
 		RunProgram:             spec.Refresh && spec.RunProgram,

@@ -44,7 +44,7 @@ func Validate(stack *v1.Stack) error {
 			"spec.envRefs for environment variables, spec.serviceAccountName for permissions in the cluster, and fluxSource, programRef or projectRepo for the program"}
 	}
 	for _, check := range []func(v1.StackSpec) error{
-		validateSource, validateUpdateTemplate, validateChoices, validateLists, validateDurations, validateEnv, validateDrift,
+		validateSource, validateUpdateTemplate, validateChoices, validateLists, validateDurations, validateEnv, validateDrift, validatePreviewOf,
 	} {
 		if err := check(spec); err != nil {
 			return err

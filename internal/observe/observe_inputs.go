@@ -36,12 +36,16 @@ func (o *Observer) observeInputs(ctx context.Context, stack *v1.Stack, seen *Obs
 	if err := o.checkOrder(ctx, stack, seen); err != nil {
 		return err
 	}
+	if err := o.checkPreviewOf(ctx, stack); err != nil {
+		return err
+	}
 	if err := seen.due(gitsource.PlanDeletion(stack)); err != nil {
 		return err
 	}
 	if seen.Program, err = o.programFor(ctx, stack, seen, name); err != nil {
 		return o.withoutProgram(ctx, stack, seen, name, err)
 	}
+	seen.Revision = seen.Program.Revision
 	if err := o.resolveFor(ctx, stack, seen); err != nil {
 		return o.withoutProgram(ctx, stack, seen, name, err)
 	}

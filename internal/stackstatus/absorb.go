@@ -251,6 +251,7 @@ func absorbSuccess(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	message := strings.Join(result.Warnings, "; ")
 	if record.Operation == v1.OperationPreview {
 		message = previewText(record.Revision, result.Changes)
+		recordPreviewed(stack, record, result)
 	}
 	setLastRun(stack, record, v1.UpdateSucceeded, "", message, result.EndedAt)
 	stack.Status.LastUpdate.Permalink = result.Permalink

@@ -157,6 +157,9 @@ func observeLastRun(stack *v1.Stack) decide.LastRun {
 		return seen
 	}
 	seen.Operation = last.Operation
+	if latest := stack.Status.History.Latest(); latest != nil {
+		seen.Revision = latest.Metadata["revision"]
+	}
 	seen.RunDigest = inputsDigest(last.Operation, last.Digest)
 	seen.Succeeded = last.State == v1.UpdateSucceeded
 	seen.Reason, seen.Message, seen.Policies = last.Reason, last.Message, last.Policies

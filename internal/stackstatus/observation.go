@@ -31,6 +31,7 @@ func Observation(stack *v1.Stack, now time.Time) decide.Observation {
 		Interval:            stack.GetInterval(),
 		RetryInterval:       stack.GetRetryInterval(),
 		Preview:             stack.Spec.Preview,
+		ChangeRequest:       HasChangeRequest(stack),
 		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
 		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
 		Requested:           Requested(stack),

@@ -42,9 +42,10 @@ func requirementFor(stack *v1.Stack, p *v1.PlanStatus) v1.ApprovalRequirement {
 	return requirement(stack)
 }
 
-// openPlan returns the plan that is neither applied nor replaced, nil if there is none.
+// openPlan returns the plan that is neither applied nor replaced, nil if there is none. One that
+// is only previewed never waits.
 func openPlan(stack *v1.Stack) *v1.PlanStatus {
-	if p := stack.Status.Plan; p != nil && p.State != v1.PlanApplied {
+	if p := stack.Status.Plan; p != nil && p.State != v1.PlanApplied && p.State != v1.PlanPreviewed {
 		return p
 	}
 	return nil
@@ -216,9 +217,11 @@ func rejectPlan(stack *v1.Stack, p *v1.PlanStatus) {
 // recordApproval records that the run applies the plan, and who has approved that. Without an
 // approval, whatever was proposed no longer counts.
 func recordApproval(stack *v1.Stack, record *v1.RunStatus) {
-	p := openPlan(stack)
+	changes, p := run.KindOfRecord(record).ChangesResources, openPlan(stack)
 	switch {
-	case p == nil || !run.KindOfRecord(record).ChangesResources:
+	case changes && isPreviewed(stack.Status.Plan): // of a Stack that only previewed before
+		stack.Status.Plan = nil
+	case p == nil || !changes:
 	case p.Drift != "" && record.Drift == "": // of drift that is still there
 	case record.Approved != p.Digest:
 		stack.Status.Plan = nil
@@ -288,11 +291,17 @@ func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		same.CheckedAt = &madeAt
 		return
 	}
-	stack.Status.Plan = &v1.PlanStatus{
-		Digest: digest, Operation: operation, Drift: record.Drift, State: v1.PlanProposed, Run: record.ID,
+	stack.Status.Plan = newPlan(record, result, madeAt)
+	stack.Status.Plan.LastApplied = lastApplied(before)
+}
+
+// newPlan describes the plan that the run has made first.
+func newPlan(record *v1.RunStatus, result *run.Result, madeAt metav1.Time) *v1.PlanStatus {
+	made := result.Plan
+	return &v1.PlanStatus{
+		Digest: made.Digest(), Operation: planned(record), Drift: record.Drift, State: v1.PlanProposed, Run: record.ID,
 		Revision: record.Revision, OriginRevision: record.OriginRevision, ProposedAt: madeAt,
 		Unbound: made.Unbound, Destructive: made.Destructive(), NoChanges: made.IsEmpty(),
-		LastApplied:     lastApplied(before),
 		ResourceChanges: plannedChanges(made, result.Changes), OptionChanges: int32(made.Counts().Options),
 	}
 }

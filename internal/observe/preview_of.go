@@ -1,0 +1,139 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observe
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+)
+
+// The digest of a plan has a key and the digest of the inputs. For a preview with spec.previewOf, both are
+// those of the Stack that runs the same change later, with the program of the preview: if that makes the
+// same plan then, the digest is the same, and what was approved in between is applied.
+
+// PreviewedStack is the Stack that a preview names.
+func PreviewedStack(stack *v1.Stack) client.ObjectKey {
+	ref := stack.Spec.PreviewOf
+	return client.ObjectKey{Namespace: cmp.Or(ref.Namespace, stack.Namespace), Name: ref.Name}
+}
+
+// Comparison is what the plan of a preview is made with.
+type Comparison struct {
+	// Namespace has the key of the plan, and Inputs is the digest of its inputs.
+	Namespace, Inputs string
+	// Incomparable is why they are those of the preview itself, "" if they are those of the Stack that
+	// it names.
+	Incomparable string
+}
+
+const (
+	// maxIncomparable bounds why plans cannot be compared, in bytes.
+	maxIncomparable = 1024
+	// ofNoStack is why the plan of a preview without spec.previewOf cannot be approved.
+	ofNoStack = "spec.previewOf names no Stack that the plan could be approved for"
+)
+
+// Compare returns what the plan of the preview is made with. It returns only errors of the API server.
+func (o *Observer) Compare(ctx context.Context, stack *v1.Stack, seen *Observation) (Comparison, error) {
+	own := Comparison{Namespace: stack.Namespace, Inputs: seen.PlanInputs, Incomparable: ofNoStack}
+	if stack.Spec.PreviewOf == nil {
+		return own, nil
+	}
+	previewed, why, err := o.previewed(ctx, stack)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if own.Incomparable = why; why != "" {
+		return own, nil
+	}
+	digest, why, err := o.planInputsOf(ctx, previewed, seen.Program)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if why == "" {
+		return Comparison{Namespace: previewed.Namespace, Inputs: digest}, nil
+	}
+	own.Incomparable = fmt.Sprintf("the inputs of Stack %s cannot be resolved with the program of this preview", client.ObjectKeyFromObject(previewed))
+	if previewed.Namespace == stack.Namespace { // or its readers may not be allowed to know
+		own.Incomparable = bounded.Text(own.Incomparable+": "+why, maxIncomparable)
+	}
+	return own, nil
+}
+
+// previewed reads the Stack that the preview names, or returns why their plans cannot be compared. Whoever
+// may not know whether there is such a Stack does not find out.
+func (o *Observer) previewed(ctx context.Context, stack *v1.Stack) (*v1.Stack, string, error) {
+	key := PreviewedStack(stack)
+	found, err := o.findStack(ctx, key)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case key.Namespace != stack.Namespace && (found == nil || !allowsPreviewsOf(found, stack.Namespace)):
+		return nil, fmt.Sprintf("there is no Stack %s, or its spec.approval.previewNamespaces does not list the namespace %s", key, stack.Namespace), nil
+	case found == nil:
+		return nil, fmt.Sprintf("there is no Stack %s, which spec.previewOf names", key), nil
+	case found.Spec.Preview:
+		return nil, fmt.Sprintf("Stack %s, which spec.previewOf names, only previews itself", key), nil
+	case !found.DeletionTimestamp.IsZero():
+		return nil, fmt.Sprintf("Stack %s, which spec.previewOf names, is being deleted", key), nil
+	}
+	return found, "", nil
+}
+
+// allowsPreviewsOf reports whether Stacks of another namespace may name the Stack in spec.previewOf.
+func allowsPreviewsOf(stack *v1.Stack, namespace string) bool {
+	return stack.Spec.Approval != nil && slices.Contains(stack.Spec.Approval.PreviewNamespaces, namespace)
+}
+
+// checkPreviewOf refuses a preview of another stack than that of the Stack that it names.
+func (o *Observer) checkPreviewOf(ctx context.Context, stack *v1.Stack) error {
+	if stack.Spec.PreviewOf == nil {
+		return nil
+	}
+	found, _, err := o.previewed(ctx, stack)
+	switch {
+	case err != nil || found == nil:
+		return err
+	case found.Spec.Stack != stack.Spec.Stack:
+		return &invalidSpecError{fmt.Errorf("spec.stack must be that of the Stack %s in spec.previewOf, %s", client.ObjectKeyFromObject(found), found.Spec.Stack)}
+	case found.Spec.Backend != stack.Spec.Backend:
+		return &invalidSpecError{fmt.Errorf("spec.backend must be that of the Stack %s in spec.previewOf", client.ObjectKeyFromObject(found))}
+	}
+	return nil
+}
+
+// planInputsOf returns the digest of the inputs of the Stack for a plan of the program, or why they cannot
+// be resolved. It reads each value: what is kept of the Stack is of its own program.
+func (o *Observer) planInputsOf(ctx context.Context, stack *v1.Stack, program Program) (digest, why string, err error) {
+	seen := o.observeStack(stack)
+	seen.Program = program
+	if err := o.observePolicies(ctx, stack, seen); err != nil {
+		return "", "", err
+	}
+	problem := seen.Policies.Problem
+	if problem == nil {
+		err = o.validate(stack)
+		if err == nil {
+			err = o.resolve(ctx, stack, seen)
+		}
+		if err == nil {
+			err = o.digestRun(stack, seen, "")
+		}
+		problem = problemOf(err)
+	}
+	if problem != nil {
+		return "", whyOf(problem), nil
+	}
+	return seen.PlanInputs, "", err
+}
+
+func whyOf(problem *decide.Problem) string { return problem.Reason + ": " + problem.Message }
