@@ -34,8 +34,8 @@ func (r *StackReconciler) announce(ctx context.Context, stack *v1.Stack, e stack
 
 // emit emits an event, and returns its metadata. Nothing else does.
 func (r *StackReconciler) emit(stack *v1.Stack, e stackstatus.Event) map[string]string {
-	metadata := stackstatus.Metadata(stack, e)
-	r.Events.AnnotatedEventf(stack, metadata, e.Type, e.Reason, "%s", e.Message)
+	metadata, eventType := stackstatus.Metadata(stack, e), stackstatus.TypeOf(stack, e)
+	r.Events.AnnotatedEventf(stack, metadata, eventType, e.Reason, "%s", e.Message)
 	return metadata
 }
 

@@ -9,6 +9,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,11 @@ func New(options Options) (*Queue, error) {
 // notification-controller passes it only to git forges. A trace is the opposite, as in
 // all Flux controllers: it is written but not sent. So is an event of an object of the
 // cluster.
+//
+// The annotation with the key comment is what is sent in place of the message. It is not written:
+// it may be longer than what a Kubernetes Event shows.
 func (q *Queue) AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any) {
+	annotations, comment := withoutComment(annotations)
 	if !updatesCommitStatus(annotations) {
 		q.options.Writer.AnnotatedEventf(object, annotations, eventtype, reason, format, args...)
 	}
@@ -119,9 +124,21 @@ func (q *Queue) AnnotatedEventf(object runtime.Object, annotations map[string]st
 		return // notification-controller only takes events of objects in a namespace
 	}
 	q.add(event{
-		object: involved, annotations: maps.Clone(annotations),
-		eventtype: eventtype, reason: reason, message: fmt.Sprintf(format, args...),
+		object: involved, annotations: annotations,
+		eventtype: eventtype, reason: reason, message: cmp.Or(comment, fmt.Sprintf(format, args...)),
 	})
+}
+
+// withoutComment returns a copy of the annotations without the comment, and that.
+func withoutComment(annotations map[string]string) (map[string]string, string) {
+	comment, others := "", maps.Clone(annotations)
+	for key, value := range annotations {
+		if strings.HasSuffix(key, "/comment") {
+			comment = value
+			delete(others, key)
+		}
+	}
+	return others, comment
 }
 
 func updatesCommitStatus(annotations map[string]string) bool {

@@ -76,14 +76,16 @@ func (r *received) count() int {
 
 // written records the Kubernetes Events.
 type written struct {
-	mu    sync.Mutex
-	lines []string
+	mu          sync.Mutex
+	lines       []string
+	annotations []map[string]string
 }
 
-func (w *written) AnnotatedEventf(_ runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+func (w *written) AnnotatedEventf(_ runtime.Object, annotations map[string]string, kind, reason, format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines = append(w.lines, fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(format, args...)))
+	w.annotations = append(w.annotations, annotations)
 }
 
 func (w *written) all() []string {
@@ -176,6 +178,21 @@ func TestWhatIsWrittenAndWhatIsSent(t *testing.T) {
 	closed(g, q)
 	g.Expect(w.all()).To(Equal([]string{"Trace R a trace", "Warning R a failure"}))
 	g.Expect(server.messages()).To(Equal([]string{"a commit status", "a failure"}))
+}
+
+// TestACommentIsSentInPlaceOfTheMessage, and is no part of the Kubernetes Event.
+func TestACommentIsSentInPlaceOfTheMessage(t *testing.T) {
+	g := NewWithT(t)
+	server := newReceived(t, accept)
+	q, w := newQueue(t, server.URL, 10)
+	annotations := map[string]string{"pulumi.com/revision": "main@sha1:1", "pulumi.com/comment": "**1 to delete**"}
+	q.AnnotatedEventf(aStack("app"), annotations, corev1.EventTypeNormal, "R", "%s", "Previewed: 1 to delete")
+	closed(g, q)
+	g.Expect(w.all()).To(Equal([]string{"Normal R Previewed: 1 to delete"}))
+	g.Expect(w.annotations).To(Equal([]map[string]string{{"pulumi.com/revision": "main@sha1:1"}}))
+	g.Expect(server.messages()).To(Equal([]string{"**1 to delete**"}))
+	g.Expect(server.events[0].Metadata).To(Equal(map[string]string{"pulumi.com/revision": "main@sha1:1", eventv1.Group + "/change_request": "12"}))
+	g.Expect(annotations).To(HaveKey("pulumi.com/comment"), "those of the caller stay")
 }
 
 func TestAnEventOfAnObjectOfTheClusterIsOnlyWritten(t *testing.T) {

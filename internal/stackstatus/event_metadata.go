@@ -22,6 +22,8 @@ const (
 	permalinkKey = "permalink"
 	planKey      = "plan"
 	diffKey      = "diff"
+	// commentKey is what internal/notify sends in place of the message.
+	commentKey = "comment"
 )
 
 // Metadata returns the metadata of an event for notification-controller, which drops
@@ -45,11 +47,15 @@ func Metadata(stack *v1.Stack, e Event) map[string]string {
 	set(eventv1.MetaTokenKey, eventToken(stack, e))
 	set(stackKey, stack.Spec.Stack)
 	set(permalinkKey, e.Permalink)
-	set(planKey, e.Plan)
-	set(diffKey, e.Diff)
 	if e.CommitStatus {
 		set(eventv1.MetaCommitStatusKey, eventv1.MetaCommitStatusUpdateValue)
 	}
+	if comment := commentOf(stack, e); comment != "" {
+		set(commentKey, comment)
+		return metadata // notification-controller lists the metadata below the comment, and that has the rest
+	}
+	set(planKey, e.Plan)
+	set(diffKey, e.Diff)
 	for key, count := range map[string]int{
 		"created": e.Changes.Created, "updated": e.Changes.Updated, "replaced": e.Changes.Replaced, "deleted": e.Changes.Deleted,
 		"retained": e.Changes.Retained,

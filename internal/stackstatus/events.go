@@ -67,6 +67,8 @@ type Event struct {
 	// Plan is the digest of the plan that is proposed, or was applied. Diff is the beginning of
 	// the one that waits for an approval, in Markdown.
 	Plan, Diff string
+	// Comment is what a pull request shows in place of the message, in Markdown.
+	Comment string
 	// commitStatus is for git forges, and for Providers that pass on every event.
 	CommitStatus bool
 }

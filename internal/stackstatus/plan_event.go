@@ -41,8 +41,8 @@ func proposalEvent(stack *v1.Stack, record v1.RunStatus, result *run.Result) Eve
 // thousand, and a service that gets more may refuse the whole notification. The comment of a
 // pull request takes more.
 func maxDiff(stack *v1.Stack) int {
-	if stack.Annotations[eventv1.Group+"/"+eventv1.MetaChangeRequestKey] != "" {
-		return 30_000
+	if HasChangeRequest(stack) {
+		return plan.MaxComment - maxQuoted
 	}
 	return 1000
 }

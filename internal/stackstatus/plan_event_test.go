@@ -22,11 +22,13 @@ func TestTheEventOfAPlanHasItsDiff(t *testing.T) {
 		made.Steps = append(made.Steps, plan.Step{Op: plan.OpCreate, URN: fmt.Sprintf("urn:pulumi:dev::app::lab:index:Thing::thing-%03d", n), Type: "lab:index:Thing"})
 	}
 	for name, test := range map[string]struct {
-		annotations map[string]string
-		last        string
+		annotations      map[string]string
+		key, first, last string
 	}{
-		"chat":         {nil, " more\n```\n"},
-		"pull request": {map[string]string{"event.toolkit.fluxcd.io/change_request": "7"}, "+ lab:index:Thing thing-099 (create)\n```\n"},
+		"chat": {nil, "pulumi.com/diff", "", " more\n```\n"},
+		"pull request": {map[string]string{"event.toolkit.fluxcd.io/change_request": "7"}, "pulumi.com/comment",
+			"```diff\n! The update (only outputs change) waits for an approval of plan " + made.Digest() +
+				", for example with flux pulumi approve stack app -n apps\n```\n\n", "+ lab:index:Thing thing-099 (create)\n```"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -36,12 +38,13 @@ func TestTheEventOfAPlanHasItsDiff(t *testing.T) {
 			stack.Status.Plan = &v1.PlanStatus{Digest: made.Digest(), Operation: v1.OperationUpdate, Run: "1"}
 			e := EndEvent(stack, record, &run.Result{Outcome: run.Succeeded, Plan: &made})
 			metadata := Metadata(stack, e)
-			g.Expect(metadata).To(HaveKeyWithValue("pulumi.com/plan", made.Digest()))
-			g.Expect(metadata["pulumi.com/diff"]).To(And(HavePrefix("**100 to create**\n\n```diff\n+ lab:index:Thing thing-000 (create)\n"), HaveSuffix(test.last)))
-			g.Expect(len(metadata["pulumi.com/diff"]) <= 1000).To(Equal(name == "chat"))
+			g.Expect(metadata["pulumi.com/plan"] != "").To(Equal(name == "chat"), "a comment has it in its text")
+			g.Expect(metadata[test.key]).To(And(HavePrefix(test.first+"**100 to create**\n\n```diff\n+ lab:index:Thing thing-000 (create)\n"), HaveSuffix(test.last)))
+			g.Expect(len(metadata[test.key]) <= 1000).To(Equal(name == "chat"))
 
 			stack.Status.Plan.Run = "0"
-			g.Expect(Metadata(stack, EndEvent(stack, record, &run.Result{Outcome: run.Succeeded, Plan: &made}))).NotTo(HaveKey("pulumi.com/diff"), "it was announced before")
+			again := EndEvent(stack, record, &run.Result{Outcome: run.Succeeded, Plan: &made})
+			g.Expect(Metadata(stack, again)[test.key]).NotTo(ContainSubstring("to create"), "it was announced before")
 		})
 	}
 }

@@ -4,11 +4,15 @@
 package stackstatus
 
 import (
+	"cmp"
+	"strings"
+
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -23,7 +27,8 @@ func HasChangeRequest(stack *v1.Stack) bool {
 // There is none for a preview of the revision that the last run was of: until it ends, the
 // commit keeps its status, also of a failure, which is not reported again if it repeats.
 func PreviewStarted(stack *v1.Stack, record v1.RunStatus) (Event, bool) {
-	if record.Operation != v1.OperationPreview || !HasChangeRequest(stack) || !hasCommits(&stack.Spec) {
+	kind := run.KindOfRecord(&record)
+	if !kind.Previews || !kind.Reconciles || kind.Proposes || !HasChangeRequest(stack) || !hasCommits(&stack.Spec) {
 		return Event{}, false
 	}
 	if last := stack.Status.History.Latest(); last != nil && last.Metadata["revision"] == record.Revision {
@@ -41,13 +46,56 @@ func PreviewStarted(stack *v1.Stack, record v1.RunStatus) (Event, bool) {
 // The result is absorbed in the Stack, and not yet in before.
 func PreviewEvent(before, stack *v1.Stack, record v1.RunStatus, result *run.Result) Event {
 	e := EndEvent(stack, record, result)
-	if !HasChangeRequest(stack) || result.Outcome != run.Succeeded {
+	if !HasChangeRequest(stack) || result.Outcome != run.Succeeded || e.Type == corev1.EventTypeWarning {
 		return e
 	}
+	e.Type = eventv1.EventTypeTrace
 	if !isSamePreview(before, record, result) {
-		e.Type = corev1.EventTypeNormal
+		e.Type, e.Comment = corev1.EventTypeNormal, previewComment(stack, record, result)
 	}
 	return e
+}
+
+// previewComment is the comment on a preview. A pod of an earlier version may report no plan.
+func previewComment(stack *v1.Stack, record v1.RunStatus, result *run.Result) string {
+	if result.Plan == nil {
+		return quotedComment(Event{Message: previewText(record.Revision, result.Changes) + warningsText(result)})
+	}
+	comment := plan.Comment{
+		Plan: *result.Plan, Revision: record.Revision, Namespace: stack.Namespace, Incomparable: record.Incomparable, Warnings: result.Warnings,
+	}
+	if of := stack.Spec.PreviewOf; of != nil {
+		comment.Stack, comment.Namespace = of.Name, cmp.Or(of.Namespace, stack.Namespace)
+	}
+	return comment.Markdown()
+}
+
+// maxQuoted bounds the message in a comment, in bytes.
+const maxQuoted = 4000
+
+// commentOf is what the pull request shows of the event, "" if the Stack is for none.
+func commentOf(stack *v1.Stack, e Event) string {
+	if !HasChangeRequest(stack) || e.CommitStatus {
+		return ""
+	}
+	return cmp.Or(e.Comment, quotedComment(e))
+}
+
+// quotedComment is the comment on an event without one. Its message may be an error of the program,
+// which must neither mention people nor make links.
+func quotedComment(e Event) string {
+	const separator = "\n\n"
+	return strings.TrimSpace(plan.Quoted(e.Message, maxQuoted-len(separator)) + separator + e.Diff)
+}
+
+// TypeOf is the type of an event of the Stack. A pull request has one comment, which the next event
+// replaces: beside the end of a preview, only what has failed is worth that.
+func TypeOf(stack *v1.Stack, e Event) string {
+	isComment := stack.Spec.Preview && HasChangeRequest(stack) && !e.CommitStatus
+	if isComment && e.Type == corev1.EventTypeNormal && e.Comment == "" {
+		return eventv1.EventTypeTrace
+	}
+	return e.Type
 }
 
 // isSamePreview reports whether the run before was a preview of the same revision with the same result.
