@@ -20,21 +20,32 @@ import (
 
 func newApprove(s *session) *cobra.Command {
 	var digest string
-	var yes bool
+	var yes, ahead bool
 	cmd := newStackCommand(s, "Show the plan of a Stack and approve it",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
+			if ahead && !isProposed(stack, digest) {
+				return s.approveAhead(ctx, api, stack, digest, yes)
+			}
 			return s.approve(ctx, api, stack, digest, yes)
 		})
 	cmd.Long = `Shows what a Stack with spec.approval proposes, asks, and approves exactly that: if the Stack proposes another plan in the
 meantime, nothing is approved. The approval names the user of the kubeconfig. You need permission to patch the Stack and to
-read ConfigMaps in its namespace, and the role pulumi-approve if config/approvals is installed.`
+read ConfigMaps in its namespace, and the role pulumi-approve if config/approvals is installed.
+
+With --ahead, the plan need not be proposed yet: a pull request shows the digest that the Stack proposes after the merge, if
+nothing else has changed by then. The Stack then applies that plan at once, and any other one waits. Nothing is shown.`
 	cmd.Example = `  # See what is proposed, and approve it
   flux pulumi approve stack network
 
   # Approve a plan that was reviewed elsewhere
-  flux pulumi approve stack network --digest sha256:5b0c... --yes`
+  flux pulumi approve stack network --digest sha256:5b0c... --yes
+
+  # Approve the plan of a pull request before it is merged
+  flux pulumi approve stack network --digest sha256:5b0c... --ahead`
 	cmd.Flags().StringVar(&digest, "digest", "", "the digest of the plan to approve, refuse any other")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&ahead, "ahead", false, "approve the plan with that --digest even if it is not proposed yet")
+	cmd.PreRunE = func(*cobra.Command, []string) error { return checkAhead(ahead, digest) }
 	return newGroup("approve", "Approve what a Stack proposes", cmd)
 }
 
@@ -58,16 +69,21 @@ func (s *session) approve(ctx context.Context, api client.Client, stack *v1.Stac
 			return err
 		}
 	}
-	user, err := s.decide(ctx, api, stack, of, func(user string) map[string]any {
-		return map[string]any{
-			v1.ApproveAnnotation: of.Digest, v1.ApprovedByAnnotation: user, v1.RejectAnnotation: nil, v1.RejectReasonAnnotation: nil,
-		}
-	})
+	user, err := s.decide(ctx, api, stack, stillProposes(of), approvalOf(of.Digest))
 	if err != nil {
 		return err
 	}
 	s.Successf("plan approved as %s", user)
 	return nil
+}
+
+// approvalOf are the annotations with which a user approves a plan.
+func approvalOf(digest string) func(user string) map[string]any {
+	return func(user string) map[string]any {
+		return map[string]any{
+			v1.ApproveAnnotation: digest, v1.ApprovedByAnnotation: user, v1.RejectAnnotation: nil, v1.RejectReasonAnnotation: nil,
+		}
+	}
 }
 
 // showWanted shows what is about to be approved. One whose digest is known was seen elsewhere: in a

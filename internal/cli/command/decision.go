@@ -20,9 +20,8 @@ import (
 const attempts = 10
 
 // decide sets the annotations of a decision on the plan, and returns the user whom they name.
-// They are for the Stack as it proposes that plan: nothing is written once it has proposed
-// another.
-func (s *session) decide(ctx context.Context, api client.Client, stack *v1.Stack, of *v1.PlanStatus, annotations func(user string) map[string]any) (string, error) {
+// They are for the Stack as it was seen: nothing is written once check objects to it.
+func (s *session) decide(ctx context.Context, api client.Client, stack *v1.Stack, check func(now *v1.Stack) error, annotations func(user string) map[string]any) (string, error) {
 	user, err := whoAmI(ctx, api)
 	if err != nil {
 		return "", err
@@ -32,7 +31,7 @@ func (s *session) decide(ctx context.Context, api client.Client, stack *v1.Stack
 		if err != nil {
 			return "", err
 		}
-		if err := stillProposes(object, stack, of); err != nil {
+		if err := isStill(object, stack, check); err != nil {
 			return "", err
 		}
 		err = mergePatch(ctx, api, object, map[string]any{"metadata": map[string]any{
@@ -45,22 +44,32 @@ func (s *session) decide(ctx context.Context, api client.Client, stack *v1.Stack
 	return "", fmt.Errorf("nothing was decided: Stack %s changes all the time: try again", stack.Name)
 }
 
-// stillProposes returns an error if the Stack does not propose the plan any more.
-func stillProposes(object *unstructured.Unstructured, before *v1.Stack, of *v1.PlanStatus) error {
+// isStill returns an error if the Stack is another one now, or if check objects to it.
+func isStill(object *unstructured.Unstructured, before *v1.Stack, check func(now *v1.Stack) error) error {
 	now := &v1.Stack{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, now); err != nil {
 		return fmt.Errorf("reading Stack %s: %w", before.Name, err)
 	}
-	p := proposalOf(now)
-	switch {
-	case now.UID != before.UID:
+	if now.UID != before.UID {
 		return fmt.Errorf("nothing was decided: another Stack of that name was created in the meantime")
-	case p == nil:
-		return fmt.Errorf("nothing was decided: %w", errNothingProposed(now))
-	case p.Digest != of.Digest || p.Operation != of.Operation:
-		return fmt.Errorf("nothing was decided: the Stack now proposes another plan, %s: see it with flux pulumi diff stack %s -n %s", p.Digest, now.Name, now.Namespace)
+	}
+	if err := check(now); err != nil {
+		return fmt.Errorf("nothing was decided: %w", err)
 	}
 	return nil
+}
+
+// stillProposes checks whether the Stack still proposes the plan.
+func stillProposes(of *v1.PlanStatus) func(now *v1.Stack) error {
+	return func(now *v1.Stack) error {
+		switch p := proposalOf(now); {
+		case p == nil:
+			return errNothingProposed(now)
+		case p.Digest != of.Digest || p.Operation != of.Operation:
+			return fmt.Errorf("the Stack now proposes another plan, %s: see it with flux pulumi diff stack %s -n %s", p.Digest, now.Name, now.Namespace)
+		}
+		return nil
+	}
 }
 
 // whoAmI returns the user of the kubeconfig, as the API server knows it.

@@ -43,7 +43,7 @@ above 1 for an error.`
 }
 
 func (s *session) diff(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
-	of := proposalOf(stack)
+	of := shownPlan(stack)
 	if of == nil {
 		s.Successf("%v", errNothingProposed(stack))
 		return nil
@@ -60,8 +60,12 @@ func (s *session) diff(ctx context.Context, api client.Reader, stack *v1.Stack, 
 	default:
 		err = printValue(s.Out, output, read)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case of.State == v1.PlanPreviewed && read.IsEmpty():
+		s.Successf("no changes at revision %s", of.Revision)
+		return nil
 	}
 	return &exitError{Code: exitFailed, Err: errors.New(waitsText(stack, of, read))}
 }
@@ -70,6 +74,8 @@ func (s *session) diff(ctx context.Context, api client.Reader, stack *v1.Stack, 
 func waitsText(stack *v1.Stack, of *v1.PlanStatus, read plan.Plan) string {
 	text := proposalText(of, read.Counts().String())
 	switch of.State {
+	case v1.PlanPreviewed:
+		return fmt.Sprintf("%s. %v", text, errOnlyPreviews(stack, of.Digest))
 	case v1.PlanApproved:
 		return fmt.Sprintf("%s. It is approved", text)
 	case v1.PlanRejected:

@@ -17,20 +17,38 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/plan/details"
 )
 
-// proposalOf returns what the Stack proposes, nil if that is nothing, or was applied.
-func proposalOf(stack *v1.Stack) *v1.PlanStatus {
+// shownPlan returns what the Stack proposes or previews, nil if that is nothing, or was applied.
+func shownPlan(stack *v1.Stack) *v1.PlanStatus {
 	if p := stack.Status.Plan; p != nil && p.State != v1.PlanApplied {
 		return p
 	}
 	return nil
 }
 
-// errNothingProposed says that there is nothing to decide on.
+// proposalOf returns what the Stack proposes, and so can be decided on.
+func proposalOf(stack *v1.Stack) *v1.PlanStatus {
+	if p := shownPlan(stack); p != nil && p.State != v1.PlanPreviewed {
+		return p
+	}
+	return nil
+}
+
+// isProposed reports whether the Stack proposes the plan with the digest.
+func isProposed(stack *v1.Stack, digest string) bool {
+	p := proposalOf(stack)
+	return p != nil && p.Digest == digest
+}
+
+// errNothingProposed says that there is nothing to decide on, and where there is.
 func errNothingProposed(stack *v1.Stack) error {
-	if p := stack.Status.Plan; p != nil {
+	switch p := stack.Status.Plan; {
+	case p == nil:
+		return fmt.Errorf("no plan of Stack %s waits for an approval", stack.Name)
+	case p.State == v1.PlanPreviewed:
+		return errOnlyPreviews(stack, p.Digest)
+	default:
 		return fmt.Errorf("no plan of Stack %s waits for an approval: the last one, %s, was applied", stack.Name, p.Digest)
 	}
-	return fmt.Errorf("no plan of Stack %s waits for an approval", stack.Name)
 }
 
 // readPlan reads the plan that the Stack proposes from its ConfigMaps. Whoever may write these

@@ -43,7 +43,7 @@ func (s *session) reject(ctx context.Context, api client.Client, stack *v1.Stack
 	if running := stack.Status.Run; running != nil && running.Approved == of.Digest {
 		return fmt.Errorf("run %s applies the plan already: cancel it with flux pulumi cancel stack %s -n %s", running.ID, stack.Name, stack.Namespace)
 	}
-	user, err := s.decide(ctx, api, stack, of, func(user string) map[string]any {
+	user, err := s.decide(ctx, api, stack, stillProposes(of), func(user string) map[string]any {
 		return map[string]any{
 			v1.RejectAnnotation: of.Digest, v1.RejectReasonAnnotation: reason, v1.ApprovedByAnnotation: user, v1.ApproveAnnotation: nil,
 		}

@@ -1,0 +1,86 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+)
+
+// planDigest is the form of the digest of a plan.
+var planDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// checkAhead checks the flags of an approval ahead.
+func checkAhead(ahead bool, digest string) error {
+	switch {
+	case !ahead:
+		return nil
+	case digest == "":
+		return errors.New("--ahead needs --digest: a plan that is not proposed yet is known by its digest alone")
+	case !planDigest.MatchString(digest):
+		return errors.New("--digest must be sha256: and 64 hexadecimal digits, as in the comment on the pull request")
+	}
+	return nil
+}
+
+// approveAhead approves a plan that the Stack does not propose yet. Nothing can be shown of it.
+func (s *session) approveAhead(ctx context.Context, api client.Client, stack *v1.Stack, digest string, yes bool) error {
+	if err := mayApproveAhead(stack, digest); err != nil {
+		return err
+	}
+	if p := stack.Status.Plan; p != nil && p.Digest == digest && p.State == v1.PlanApplied {
+		s.Successf("plan %s was applied already", digest)
+		return nil
+	}
+	s.Warningf("the plan is not shown: Stack %s does not propose it yet. It applies the plan if it proposes exactly that", stack.Name)
+	if stack.Spec.Approval == nil || stack.Spec.Approval.Require == "" || stack.Spec.Approval.Require == v1.ApprovalNever {
+		s.Warningf("the Stack applies any other plan as well, because spec.approval.require is not set")
+	}
+	if rejected := stack.Annotations[v1.RejectAnnotation]; rejected != "" && rejected != digest {
+		s.Warningf("this takes back the rejection of plan %s, which then waits for an approval", rejected)
+	}
+	if !yes {
+		if err := s.confirm(ctx, "Approve this plan?"); err != nil {
+			return err
+		}
+	}
+	user, err := s.decide(ctx, api, stack, func(now *v1.Stack) error { return mayApproveAhead(now, digest) }, approvalOf(digest))
+	if err != nil {
+		return err
+	}
+	s.Successf("plan %s approved ahead as %s", digest, user)
+	return nil
+}
+
+// mayApproveAhead returns why another plan cannot be approved now: the Stack has room for one
+// approval.
+func mayApproveAhead(stack *v1.Stack, digest string) error {
+	if stack.Spec.Preview {
+		return errOnlyPreviews(stack, digest)
+	}
+	if of := proposalOf(stack); of != nil && of.Digest != digest && stack.Annotations[v1.ApproveAnnotation] == of.Digest {
+		return fmt.Errorf("plan %s is approved and not applied yet, and this would take that back: try again when it is applied", of.Digest)
+	}
+	return nil
+}
+
+// errOnlyPreviews says where the plan of a preview is approved.
+func errOnlyPreviews(stack *v1.Stack, digest string) error {
+	text := fmt.Sprintf("Stack %s only previews", stack.Name)
+	if p := stack.Status.Plan; p != nil && p.Message != "" {
+		return fmt.Errorf("%s, and its plan cannot be approved at another Stack: %s", text, p.Message)
+	}
+	text += ": approve the plan at the Stack that applies it"
+	if of := stack.Spec.PreviewOf; of != nil {
+		text += fmt.Sprintf(", with flux pulumi approve stack %s -n %s --digest %s --ahead", of.Name, cmp.Or(of.Namespace, stack.Namespace), digest)
+	}
+	return errors.New(text)
+}
