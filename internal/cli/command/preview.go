@@ -19,6 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
 // exitPreviewFailed is the exit code of a failed preview, as of flux diff: 1 means that
@@ -28,9 +29,9 @@ const exitPreviewFailed = 2
 const previewName = "preview"
 
 func newPreview(s *session) *cobra.Command {
-	path := ""
+	path, output := "", ""
 	cmd := newStackCommand(s, "Preview what an update of a Stack would change", func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
-		return s.preview(ctx, api, stack, path)
+		return s.preview(ctx, api, stack, path, output)
 	})
 	cmd.Long = `Asks the controller to preview an update with the current source and inputs, and shows what it would do to each resource.
 Nothing is changed. The exit code is 0 if there are no changes, 1 if there are, and above 1 for an error. The stack must
@@ -48,20 +49,25 @@ the inputs and permissions of the Stack. You need permission to create and delet
   flux pulumi preview stack network --path ./infra/network
 
   # Preview a Program that is not applied yet
-  flux pulumi preview stack network --path ./apps/network-program.yaml`
+  flux pulumi preview stack network --path ./apps/network-program.yaml
+
+  # Write what a pull request would change for a comment on it
+  flux pulumi preview stack network --path ./infra/network -o markdown > comment.md`
 	cmd.Flags().StringVar(&path, "path", "",
 		"the local directory of the program, which replaces the source and its dir; or, with spec.programRef, a file with the Program or a Pulumi.yaml")
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+	addOutputFlag(cmd, cmd.Flags(), &output, "print what would change as json, yaml or markdown", markdownOutput)
+	checkOutput := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("path") && path == "" {
 			return errors.New("--path must be a directory or a file, not empty")
 		}
-		return nil
+		return checkOutput(cmd, args)
 	}
 	return newGroup(previewName, "Preview changes", cmd)
 }
 
 // preview requests and shows a preview, of the local program if path is set.
-func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.Stack, path string) error {
+func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.Stack, path, output string) error {
 	if stack.Spec.Suspend {
 		return ready.ErrSuspended
 	}
@@ -72,12 +78,12 @@ func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.S
 			return err
 		}
 	}
-	return s.previewOf(ctx, api, stack, of)
+	return s.previewOf(ctx, api, stack, of, output)
 }
 
 // previewOf requests a preview of the local program, or else of the Stack's own, and
 // waits for it. It replaces a local program left by another command.
-func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, of *traces) error {
+func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, of *traces, output string) error {
 	request := s.Now().Format(time.RFC3339Nano)
 	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: nil}
 	if of.program != "" {
@@ -99,7 +105,7 @@ func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, done); err != nil {
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
 	}
-	return s.showPreview(ctx, api, done)
+	return s.showPreview(ctx, api, done, output)
 }
 
 // isPreviewed reports whether the request was answered. It returns an error if another
@@ -119,7 +125,7 @@ func isPreviewed(object *unstructured.Unstructured, request string) (bool, error
 	return false, nil
 }
 
-func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.Stack) error {
+func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
 	recorded := stack.Status.Preview
 	if recorded.State != v1.UpdateSucceeded {
 		return fmt.Errorf("preview failed: %s", recorded.Message)
@@ -135,11 +141,12 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	if err != nil {
 		return err
 	}
-	if err := s.showPlan(made); err != nil {
+	changes := made.Counts().Total()
+	left := max(0, countOf(recorded.ResourceChanges)-changes)
+	if err := s.printPreview(made, left, recorded.Revision, output); err != nil {
 		return err
 	}
-	changes := made.Counts().Total()
-	if left := countOf(recorded.ResourceChanges) - changes; left > 0 {
+	if left > 0 {
 		changes += left
 		s.Warningf("%d more are not listed, because their events could not be read", left)
 	}
@@ -152,6 +159,19 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 		s.Successf("no changes at revision %s", recorded.Revision)
 	}
 	return nil
+}
+
+// printPreview prints what a preview has found. What is not listed may be anything.
+func (s *session) printPreview(made plan.Plan, unlisted int, revision, output string) error {
+	if output == "" {
+		return s.showPlan(made)
+	}
+	made.More.Other += unlisted
+	if output == markdownOutput {
+		_, err := fmt.Fprintln(s.Out, plan.Comment{Plan: made, Revision: revision}.Markdown())
+		return err
+	}
+	return printValue(s.Out, output, made)
 }
 
 // countOf returns how many changes were counted. An older controller also counts those whose

@@ -71,7 +71,7 @@ func TestALocalProgramIsRemovedIfItsCreationGotNoResponse(t *testing.T) {
 	})
 	var errs strings.Builder
 	s := &session{Environment: w.env, Console: console.New(&errs, false, nil)}
-	g.Expect(s.preview(t.Context(), api, w.network(), "Pulumi.yaml")).To(MatchError(syscall.ECONNRESET))
+	g.Expect(s.preview(t.Context(), api, w.network(), "Pulumi.yaml", "")).To(MatchError(syscall.ECONNRESET))
 	g.Expect(errs.String()).To(Equal("► reading the program from Pulumi.yaml\n"))
 	g.Expect(w.programs()).To(BeEmpty())
 }
@@ -88,7 +88,7 @@ func TestNothingIsReportedOfAnAnnotationThatCouldNotBeSet(t *testing.T) {
 	})
 	var errs strings.Builder
 	s := &session{Environment: w.env, Console: console.New(&errs, false, nil)}
-	g.Expect(s.preview(t.Context(), api, w.network(), "Pulumi.yaml")).To(MatchError(apierrors.IsForbidden, "it is forbidden"))
+	g.Expect(s.preview(t.Context(), api, w.network(), "Pulumi.yaml", "")).To(MatchError(apierrors.IsForbidden, "it is forbidden"))
 	g.Expect(errs.String()).NotTo(ContainSubstring("is left"))
 	g.Expect(w.programs()).To(BeEmpty())
 }

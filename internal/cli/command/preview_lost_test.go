@@ -41,7 +41,7 @@ func TestAPreviewSaysWhereItsResultIs(t *testing.T) {
 			})
 			stack := w.network()
 			stack.Status.Preview = &preview
-			g.Expect(s.showPreview(t.Context(), w.api, stack)).To(MatchError(test.want))
+			g.Expect(s.showPreview(t.Context(), w.api, stack, "")).To(MatchError(test.want))
 		})
 	}
 }

@@ -310,16 +310,19 @@ func TestPreview(t *testing.T) {
 		data    []byte
 		preview v1.PreviewStatus
 	}{
-		"changes":  {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
-		"retained": {kept, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Replaced: 1, Retained: 2}}},
-		"unlisted": {none, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Deleted: 2, Same: 3}}},
-		"outputs":  {outputs, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Same: 3}}},
-		"earlier":  {earlier, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Updated: 1, Deleted: 2}}},
-		"none":     {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
-		"failed":   {none, v1.PreviewStatus{State: v1.UpdateFailed, Message: "the program has a fault"}},
+		"changes":           {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
+		"retained":          {kept, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Replaced: 1, Retained: 2}}},
+		"unlisted":          {none, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Deleted: 2, Same: 3}}},
+		"outputs":           {outputs, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Same: 3}}},
+		"earlier":           {earlier, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Updated: 1, Deleted: 2}}},
+		"none":              {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
+		"failed":            {none, v1.PreviewStatus{State: v1.UpdateFailed, Message: "the program has a fault"}},
+		"changes_markdown":  {data, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Created: 1, Updated: 1, Same: 3}}},
+		"unlisted_markdown": {none, v1.PreviewStatus{State: v1.UpdateSucceeded, ResourceChanges: v1.ResourceChanges{Deleted: 2, Same: 3}}},
+		"none_markdown":     {none, v1.PreviewStatus{State: v1.UpdateSucceeded}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "preview-"+name)
+			w := newWorld(t, "preview-"+strings.ReplaceAll(name, "_", "-"))
 			w.apply("steered")
 			w.keep("network-preview", inventory.PlanKey, test.data)
 			w.answerTo(v1.PreviewRequestAnnotation, func(request string, s *v1.StackStatus) {
@@ -328,12 +331,16 @@ func TestPreview(t *testing.T) {
 				preview.ConfigMap, preview.Digest = "network-preview", inventory.Digest(test.data)
 				s.Preview = &preview
 			})
-			w.golden("preview_"+name, "preview stack network")
+			line := "preview stack network"
+			if strings.HasSuffix(name, "_markdown") {
+				line += " -o markdown"
+			}
+			w.golden("preview_"+name, line)
 		})
 	}
 	w := newWorld(t, "preview-refuses")
 	w.apply("steered")
-	w.golden("preview_refuses", "preview stack idle", "preview stack absent", "preview stack idle --path=", "preview stack idle --unknown", "preview stacks")
+	w.golden("preview_refuses", "preview stack idle", "preview stack absent", "preview stack idle --path=", "preview stack idle -o dot", "preview stack idle --unknown", "preview stacks")
 }
 
 // aDigest matches a digest of inputs.
