@@ -91,7 +91,7 @@ func TestExamplesCommitNoPackages(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
-	for example, installed := range map[string]string{"layers": "bootstrap/node_modules", "bootstrap-flux-with-pulumi": "node_modules"} {
+	for example, installed := range map[string]string{"layers": "bootstrap/node_modules", "bootstrap-flux-with-pulumi": "node_modules", "policies": "node_modules"} {
 		dir := t.TempDir()
 		g.Expect(filepath.Join(root, "examples", example, filepath.Dir(installed), "package.json")).To(BeAnExistingFile())
 		text, err := os.ReadFile(filepath.Join(root, "examples", example, ".gitignore"))
