@@ -43,7 +43,7 @@ The exit code is 0 if no mandatory policy is violated, 1 if one is, and above 1 
 		Example: `  # Test the pack in the directory tags
   flux pulumi policy test tags --program ../network
 
-  # Test it with the config of a PolicySet, and that of a stack
+  # Test it with the config of a PolicySet, and the config of a stack
   flux pulumi policy test tags --program ../network --stack production --policyset policies.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.testPolicies(cmd, args[0], flags) },
@@ -53,7 +53,7 @@ The exit code is 0 if no mandatory policy is violated, 1 if one is, and above 1 
 	set.StringVar(&flags.stack, "stack", "test", "the name of the stack, whose config is read from the program's Pulumi.<stack>.yaml")
 	set.StringArrayVarP(&flags.config, "config", "c", nil, "more config for the program, as KEY=VALUE")
 	set.StringVar(&flags.policySet, "policyset", "", "a file with the PolicySet that has the config of the policies, or - for stdin")
-	set.StringVar(&flags.pack, "pack", "", "the name of the pack in the PolicySet, if it is not that of the directory")
+	set.StringVar(&flags.pack, "pack", "", "the name of the pack in the PolicySet, if the directory has another name")
 	addOutputFlag(test, set, &flags.output, "print the violations as json or yaml, as in the status of a Stack")
 	_ = test.MarkFlagRequired("program") // there is such a flag
 	_ = test.MarkFlagDirname("program")
