@@ -99,6 +99,11 @@ type IgnoredDrift struct {
 
 // DriftStatus describes the last check for drift.
 type DriftStatus struct {
+	// ScheduledSince is when spec.drift was found in an existing Stack that was not
+	// checked yet. The time of the first check counts from it.
+	// +optional
+	ScheduledSince *metav1.Time `json:"scheduledSince,omitempty"`
+
 	// LastCheckedAt is when the last check ended.
 	// +optional
 	LastCheckedAt *metav1.Time `json:"lastCheckedAt,omitempty"`
@@ -163,6 +168,17 @@ type DriftStatus struct {
 	// +optional
 	AttemptedDigest string `json:"attemptedDigest,omitempty"`
 
+	// Retry is set if the correction, or its proposal, could not run. It is tried
+	// again with a growing delay, as an update is.
+	// +optional
+	Retry *DriftRetry `json:"retry,omitempty"`
+
+	// Proposed is the plan that was proposed to correct the drift. It may be
+	// replaced, for example by the one of a requested update, and is not announced
+	// again if it is the same afterwards.
+	// +optional
+	Proposed *DriftProposal `json:"proposed,omitempty"`
+
 	// CheckPending: an update may have undone the drift, so that a check is due.
 	// +optional
 	CheckPending bool `json:"checkPending,omitempty"`
@@ -205,3 +221,27 @@ const (
 // CheckDriftAnnotation asks for a check for drift: each new value starts one.
 // Without spec.drift, it only reports.
 const CheckDriftAnnotation = "pulumi.com/check-drift"
+
+// DriftProposal says of a plan that corrects drift when it was proposed first.
+type DriftProposal struct {
+	// Digest of the plan.
+	Digest string `json:"digest"`
+
+	// Run that has proposed it.
+	Run string `json:"run"`
+
+	// ProposedAt is when the plan was made.
+	ProposedAt metav1.Time `json:"proposedAt"`
+}
+
+// DriftRetry says of a correction of drift that could not run when that was.
+type DriftRetry struct {
+	// Failures is the number of attempts in a row that could not run.
+	Failures int64 `json:"failures"`
+
+	// Reason of the last one, such as BackendUnavailable or StackLocked.
+	Reason string `json:"reason"`
+
+	// LastAttemptAt is when the last one ended.
+	LastAttemptAt metav1.Time `json:"lastAttemptAt"`
+}

@@ -133,6 +133,8 @@ func (r *StackReconciler) do(ctx context.Context, stack *v1.Stack, seen *observe
 		return nil
 	case decide.DropDrift:
 		return r.dropDrift(ctx, stack)
+	case decide.ScheduleDrift:
+		return r.patchStatus(ctx, stack, func() { stackstatus.ScheduleDrift(stack, r.Now()) })
 	case decide.DropPolicies:
 		return r.patchStatus(ctx, stack, func() { stackstatus.DropPolicies(stack) })
 	case decide.RunPrerequisites:

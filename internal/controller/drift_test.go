@@ -344,15 +344,16 @@ func TestACorrectionThatFailsLeadsToNoOtherUpdate(t *testing.T) {
 	w.edit(func(s *v1.Stack) { delete(s.Annotations, v1.RejectAnnotation) })
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("Approved", made.Digest()))
-	w.endRun(run.Locked, "someone has the lock", run.Changes{})
+	id := w.stack().Status.Run.ID
+	w.runner.end(id, run.Locked, "someone has the lock")
+	w.runner.results[id].EndedAt = w.Now()
+	w.mustReconcile()
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(BeNil())
-	g.Expect(w.stack().Status.Drift.Message).To(ContainSubstring("someone has the lock. It is tried again after the next check"))
-	w.passTime(66 * time.Minute)
+	g.Expect(w.stack().Status.Drift.Message).To(ContainSubstring("someone has the lock. It is tried again, at spec.retryInterval at the latest"))
+	w.passTime(w.stack().GetRetryInterval())
 	w.mustReconcile()
-	w.endCheck(run.Succeeded, "", &some)
-	w.mustReconcile()
-	g.Expect(w.stack().Status.Run).To(And(HaveField("Drift", some.Found.Digest()), HaveField("Approved", made.Digest())))
+	g.Expect(w.stack().Status.Run).To(And(HaveField("Drift", some.Found.Digest()), HaveField("Approved", made.Digest())), "no check comes first")
 }
 
 func TestDriftIsCorrectedByTheCurrentSpec(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -87,5 +88,55 @@ func TestAPlanThatUndoesDriftIsMadeAgainIfItsDetailsAreMissing(t *testing.T) {
 		{"not if it is rejected", unwritten(time.Hour, func(p *decide.Plan) { p.Rejected = true }), inSyncFor(10 * time.Minute)},
 		{"it is applied if it is approved", unwritten(time.Hour, func(p *decide.Plan) { p.Approved = true }),
 			decide.Decision{Action: decide.Start, Operation: run.Update, Drift: "sha256:drift", Approved: "sha256:plan"}},
+	})
+}
+
+// A correction that could not run has changed nothing: it is tried again as an update is, and no check comes first.
+func TestACorrectionThatCouldNotRunIsTriedAgain(t *testing.T) {
+	correct := decide.Decision{Action: decide.Start, Operation: run.Update, Drift: "sha256:drift"}
+	failed := func(reason string, failures int64, ago time.Duration, more ...func(*decide.Observation)) func(*decide.Observation) {
+		return func(o *decide.Observation) {
+			waitingCorrection(o)
+			o.Approval.Required = false
+			o.ContinueResync = false
+			o.RetryInterval = time.Minute
+			o.Drift.Correction = decide.Correction{Drift: "sha256:drift", Failures: failures, Reason: reason, LastAt: now.Add(-ago)}
+			for _, change := range more {
+				change(o)
+			}
+		}
+	}
+	proposal := func(o *decide.Observation) { o.Drift.Correction.NeedsPlan = true }
+	waits := func(wait time.Duration) decide.Decision { return decide.Decision{Action: decide.InSync, After: wait} }
+	testNext(t, []nextCase{
+		{"at first", failed("", 0, 0), correct},
+		{"the backend does not answer", failed(v1.BackendUnavailableReason, 1, 4*time.Second), waits(6 * time.Second)},
+		{"it did not ten seconds ago", failed(v1.BackendUnavailableReason, 1, 10*time.Second), correct},
+		{"it did not the second time", failed(v1.BackendUnavailableReason, 2, 10*time.Second), waits(10 * time.Second)},
+		{"it has not for long", failed(v1.BackendUnavailableReason, 90, 10*time.Second), waits(50 * time.Second)},
+		{"a lock", failed(v1.StackLockedReason, 1, 10*time.Second), waits(50 * time.Second)},
+		{"a lock, with retryOnUpdateConflict", failed(v1.StackLockedReason, 1, 2*time.Second, func(o *decide.Observation) { o.RetryConflict = true }), waits(3 * time.Second)},
+		{"a proposal", failed(v1.BackendUnavailableReason, 1, 4*time.Second, proposal), waits(6 * time.Second)},
+		{"a proposal that is due", failed(v1.BackendUnavailableReason, 1, 10*time.Second, proposal),
+			decide.Decision{Action: decide.Start, Operation: run.Propose, Drift: "sha256:drift"}},
+		{"a proposal that was interrupted", failed(v1.RunInterruptedReason, 1, 0, proposal), decide.Decision{Action: decide.Start, Operation: run.Propose, Drift: "sha256:drift"}},
+		{"a proposal that was interrupted twice", failed(v1.RunInterruptedReason, 2, 0, proposal), waits(10 * time.Second)},
+	})
+}
+
+func TestAnExistingStackIsScheduledForItsFirstCheck(t *testing.T) {
+	scheduled := []decide.Duty{decide.ScheduleDrift}
+	unscheduled := func(more func(*decide.Observation)) func(*decide.Observation) {
+		return func(o *decide.Observation) {
+			checked(o, time.Hour)
+			o.Drift.NextAt, o.Drift.Unscheduled = now.Add(time.Minute), true
+			if more != nil {
+				more(o)
+			}
+		}
+	}
+	testNext(t, []nextCase{
+		{"in sync", unscheduled(nil), decide.Decision{Action: decide.InSync, After: time.Minute, Duties: scheduled}},
+		{"suspended", unscheduled(func(o *decide.Observation) { o.Suspended = true }), decide.Decision{Action: decide.MarkSuspended, After: time.Minute, Duties: scheduled}},
 	})
 }

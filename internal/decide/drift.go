@@ -27,6 +27,8 @@ type Drift struct {
 	Failures int64
 	// Correction is what is to follow from the drift.
 	Correction Correction
+	// Unscheduled reports whether it is to be recorded since when the Stack is to be checked.
+	Unscheduled bool
 	// Left reports whether the status has what spec.drift no longer asks for.
 	Left bool
 }
@@ -39,6 +41,11 @@ type Correction struct {
 	// nothing is.
 	NeedsPlan bool
 	Plan      *Plan
+	// Failures is how many attempts in a row could not run, Reason why the last could not, and
+	// LastAt when that ended.
+	Failures int64
+	Reason   string
+	LastAt   time.Time
 }
 
 // correctDrift undoes drift once nothing else is to be done: the last update has succeeded with
@@ -48,6 +55,19 @@ func correctDrift(o Observation, d Decision) Decision {
 	if d.Action != InSync || c.Drift == "" || o.Preview || !mayCheck(o) {
 		return d
 	}
+	due := correction(o, d)
+	if due.Action != Start || c.Failures == 0 {
+		return due
+	}
+	if wait := o.remaining(delayAfter(o, c.Reason, c.Failures), c.LastAt); wait > 0 {
+		return d.within(max(time.Second, wait))
+	}
+	return due
+}
+
+// correction is the next step towards undoing the drift, d if there is none.
+func correction(o Observation, d Decision) Decision {
+	c := o.Drift.Correction
 	switch p := c.Plan; {
 	case !c.NeedsPlan:
 		return Decision{Action: Start, Operation: run.Update, Drift: c.Drift}

@@ -34,6 +34,9 @@ const (
 	DropInventory Duty = "DropInventory"
 	// DropDrift drops what spec.drift no longer asks for, of drift or of its correction.
 	DropDrift Duty = "DropDrift"
+	// ScheduleDrift records since when an existing Stack is to be checked for drift: with many that get
+	// a schedule at once, the first checks are spread over the time after that.
+	ScheduleDrift Duty = "ScheduleDrift"
 	// DropPolicies drops what the status has of policies, as no PolicySet selects the Stack.
 	DropPolicies Duty = "DropPolicies"
 	// RunPrerequisites asks the prerequisites that are too old to run again.
@@ -58,6 +61,7 @@ func dutyRules() []dutyRule {
 		{WriteInventory, "the inventory of a run could not be written before", inventoryDue},
 		{DropInventory, "the inventory of a run was never written, and the object goes", inventoryGone},
 		{DropDrift, "spec.drift no longer asks for what the status has of drift", driftLeft},
+		{ScheduleDrift, "the Stack was there before spec.drift", driftUnscheduled},
 		{DropPolicies, "no PolicySet selects the Stack any more", policiesLeft},
 		{RunPrerequisites, "the last run of a prerequisite is too old", prerequisitesStale},
 	}
@@ -104,6 +108,10 @@ func inventoryGone(o Observation, d Decision) bool {
 }
 
 func driftLeft(o Observation, _ Decision) bool { return o.Drift.Left && o.Run == nil && !o.Deleting }
+
+func driftUnscheduled(o Observation, _ Decision) bool {
+	return o.Drift.Unscheduled && o.Run == nil && !o.Deleting
+}
 
 func prerequisitesStale(o Observation, d Decision) bool {
 	return d.Action == Wait && o.StalePrerequisites

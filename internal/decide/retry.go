@@ -26,29 +26,34 @@ const (
 // retryDelay is how long to wait after the end of a failed run.
 func retryDelay(o Observation) time.Duration {
 	if o.Last.Succeeded {
-		return interruptedDelay(o) // what succeeded and is retried was a recovery
+		return interruptedDelay(o, o.Failures) // what succeeded and is retried was a recovery
 	}
-	switch run.RetryOf(o.Last.Reason) {
+	return delayAfter(o, o.Last.Reason, o.Failures)
+}
+
+// delayAfter is how long to wait after that many failures in a row, the last for this reason.
+func delayAfter(o Observation, reason string, failures int64) time.Duration {
+	switch run.RetryOf(reason) {
 	case run.RetryAtOnce:
 		return 0
 	case run.RetryAfterRecovery:
-		return interruptedDelay(o)
+		return interruptedDelay(o, failures)
 	case run.RetrySoon:
-		return backoff(unavailableBackoff, o.Failures, o.RetryInterval)
+		return backoff(unavailableBackoff, failures, o.RetryInterval)
 	case run.RetryConflict:
 		if o.RetryConflict {
-			return backoff(conflictBackoff, o.Failures, o.RetryInterval)
+			return backoff(conflictBackoff, failures, o.RetryInterval)
 		}
 	}
 	return o.RetryInterval
 }
 
 // interruptedDelay is how long to wait after an interrupted run, or the recovery from it.
-func interruptedDelay(o Observation) time.Duration {
-	if o.Failures <= 1 {
+func interruptedDelay(o Observation, failures int64) time.Duration {
+	if failures <= 1 {
 		return 0
 	}
-	return backoff(interruptedBackoff, o.Failures-1, o.RetryInterval)
+	return backoff(interruptedBackoff, failures-1, o.RetryInterval)
 }
 
 // backoff doubles the delay with each failure after the first, up to the limit. It does

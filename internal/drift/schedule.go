@@ -104,10 +104,26 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	return due.Add(s.spread(gap))
 }
 
+// First returns the time of the first check of a Stack that was there before its schedule. Many may
+// have got theirs at once: those with an interval are checked over all of it, each at a time of its own.
+func (s *Schedule) First(since time.Time) time.Time {
+	if s.cron != nil {
+		return s.Next(since)
+	}
+	least := s.most(s.interval) // as the first seconds after an edit are those of another run
+	return since.Add(least + s.part(s.interval-least))
+}
+
 // spread is always the same for the same Stack, so that its checks are as far apart as those
 // of the schedule.
-func (s *Schedule) spread(gap time.Duration) time.Duration {
-	most := min(MaxSpread, gap/spreadPart) / time.Second
+func (s *Schedule) spread(gap time.Duration) time.Duration { return s.part(s.most(gap)) }
+
+// most is the longest spread of checks with that time between them.
+func (s *Schedule) most(gap time.Duration) time.Duration { return min(MaxSpread, gap/spreadPart) }
+
+// part is a part of a time, from none to all of it in seconds, which is always the same for the Stack.
+func (s *Schedule) part(of time.Duration) time.Duration {
+	most := of / time.Second
 	if most <= 0 {
 		return 0
 	}

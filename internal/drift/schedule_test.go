@@ -116,6 +116,32 @@ func TestSpreadOfManyStacks(t *testing.T) {
 	}
 }
 
+// TestTheFirstChecksOfManyStacks proves how those of 1,000 existing Stacks are spread that get an interval
+// at once.
+func TestTheFirstChecksOfManyStacks(t *testing.T) {
+	const stacks, slots = 1000, 10
+	since := instant(t, "2026-01-10T00:00:30Z")
+	for interval, least := range map[time.Duration]time.Duration{time.Minute: 6 * time.Second, time.Hour: 5 * time.Minute, 24 * time.Hour: 5 * time.Minute} {
+		t.Run(interval.String(), func(t *testing.T) {
+			g := NewWithT(t)
+			starts := make([]int, slots)
+			for n := range stacks {
+				schedule, err := NewSchedule(&v1.Drift{Interval: &metav1.Duration{Duration: interval}}, fmt.Sprintf("5f0c9a52-0000-4000-8000-%012x", n))
+				g.Expect(err).NotTo(HaveOccurred())
+				first := schedule.First(since)
+				late := first.Sub(since)
+				g.Expect(late).To(And(BeNumerically(">=", least), BeNumerically("<=", interval)))
+				g.Expect(schedule.First(since)).To(Equal(first), "the same each time")
+				starts[min(slots-1, int((late-least)*slots/(interval-least+time.Second)))]++
+			}
+			g.Expect(starts).To(HaveEach(And(BeNumerically(">", stacks/slots/2), BeNumerically("<", stacks/slots*2))))
+		})
+	}
+	schedule, err := NewSchedule(&v1.Drift{Schedule: "0 6 * * *"}, "some Stack")
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(schedule.First(since)).To(Equal(schedule.Next(since)), "that of cron says when")
+}
+
 func TestChecksKeepTheirDistance(t *testing.T) {
 	g := NewWithT(t)
 	schedule, err := NewSchedule(&v1.Drift{Schedule: "0 * * * *"}, "some Stack")

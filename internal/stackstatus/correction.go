@@ -26,6 +26,7 @@ const (
 	notUndone = "An update has not undone the drift, and none follows for it again. " +
 		"To have it tried again, set the annotation " + v1.CheckDriftAnnotation + " to a new value"
 	noProposal = "Nothing could be proposed that undoes the drift: "
+	notAgain   = "The plan that undoes the drift could not be made again: "
 	// afterNextCheck ends the message about a correction that was not tried.
 	afterNextCheck = ". It is tried again after the next check for drift"
 	otherDrift     = "After an update that undoes drift, other resources have drifted. They are corrected after the next check for drift"
@@ -53,6 +54,9 @@ func observeCorrection(stack *v1.Stack, known v1.DriftStatus) (c decide.Correcti
 	c = decide.Correction{Drift: known.Digest, NeedsPlan: driftMode(stack) == v1.DriftPropose || requirement(stack) != v1.ApprovalNever}
 	if p := openPlan(stack); p != nil && p.Drift == known.Digest {
 		c.Plan = observePlan(stack, p)
+	}
+	if again := known.Retry; again != nil {
+		c.Failures, c.Reason, c.LastAt = again.Failures, again.Reason, again.LastAttemptAt.Time
 	}
 	return c, false
 }
@@ -132,7 +136,7 @@ func dropDriftPlan(stack *v1.Stack, digest string) {
 // attemptCorrection records that the run corrects the drift, before it starts.
 func attemptCorrection(stack *v1.Stack, record *v1.RunStatus) {
 	if known := stack.Status.Drift; known != nil && isCorrection(record) {
-		known.AttemptedDigest, known.Message = record.Drift, ""
+		known.AttemptedDigest, known.Message, known.Proposed = record.Drift, "", nil
 	}
 }
 
@@ -154,7 +158,7 @@ func dropCorrection(stack *v1.Stack) {
 // be of no use before.
 func postponeCorrection(stack *v1.Stack, message string) {
 	if known := stack.Status.Drift; known != nil {
-		known.AttemptedDigest, known.Targets = "", nil
+		known.AttemptedDigest, known.Targets, known.Retry = "", nil, nil
 		known.Message = bounded.Text(message, maxDriftMessage-len(afterNextCheck)) + afterNextCheck
 	}
 	reopenPlan(stack)
@@ -196,6 +200,8 @@ func absorbFailedCorrection(stack *v1.Stack, record *v1.RunStatus, result *run.R
 		postponeCorrection(stack, "The update that undoes the drift was interrupted: "+why)
 	case result.Outcome == run.Cancelled:
 		dropCorrection(stack)
+	case mayRunLater(result.Outcome):
+		retryCorrection(stack, "The update that undoes the drift could not run: "+why, result.Outcome.Effect().Reason, result.EndedAt)
 	case !isTried(result.Outcome):
 		postponeCorrection(stack, "The update that undoes the drift could not run: "+why)
 	default:
@@ -207,7 +213,7 @@ func absorbFailedCorrection(stack *v1.Stack, record *v1.RunStatus, result *run.R
 // failCorrection records that a correction was tried, and has the drift checked that is left.
 func failCorrection(stack *v1.Stack, message string) {
 	if known := stack.Status.Drift; known != nil {
-		known.CheckPending = true
+		known.CheckPending, known.Retry = true, nil
 		known.Message = bounded.Text(message, maxDriftMessage)
 	}
 }
@@ -247,6 +253,9 @@ func driftUpdated(stack *v1.Stack, record *v1.RunStatus) {
 	if known == nil || known.Digest == "" || record.Operation != v1.OperationUpdate {
 		return
 	}
+	if record.Drift != "" {
+		known.Retry = nil
+	}
 	known.CheckPending = known.CheckPending || record.Drift != "" || stack.Spec.Refresh || stack.Status.RefreshPending
 	if record.Drift == "" && record.Digest != stack.Status.LastAppliedDigest {
 		known.AttemptedDigest, known.Message = "", ""
@@ -260,9 +269,12 @@ func absorbDriftProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Resu
 	switch {
 	case result.Outcome == run.Succeeded:
 		recordPlan(stack, record, result)
+		endRetry(stack)
 	case result.Outcome == run.Cancelled && !wasCancelled(stack, record):
+	case mayRunLater(result.Outcome) && !wasCancelled(stack, record):
+		retryCorrection(stack, notProposed(stack, record)+why, result.Outcome.Effect().Reason, result.EndedAt)
 	case p != nil && p.Drift == record.Drift:
-		postponeCorrection(stack, "The plan that undoes the drift could not be made again: "+why)
+		postponeCorrection(stack, notProposed(stack, record)+why)
 	case wasCancelled(stack, record) || isTried(result.Outcome):
 		failProposal(stack, record, why)
 	default:
@@ -273,7 +285,7 @@ func absorbDriftProposal(stack *v1.Stack, record *v1.RunStatus, result *run.Resu
 // failProposal records why nothing could be proposed.
 func failProposal(stack *v1.Stack, record *v1.RunStatus, why string) {
 	if known := stack.Status.Drift; known != nil {
-		known.AttemptedDigest = record.Drift
+		known.AttemptedDigest, known.Retry = record.Drift, nil
 		known.Message = bounded.Text(noProposal+why, maxDriftMessage)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -41,7 +43,10 @@ func TestWhyDriftIsNotUndone(t *testing.T) {
 }
 
 func TestACorrectionThatDoesNotSucceed(t *testing.T) {
-	const postponed = ". It is tried again after the next check for drift"
+	const (
+		postponed = ". It is tried again after the next check for drift"
+		retried   = ". It is tried again, at spec.retryInterval at the latest"
+	)
 	ends := func(outcome run.Outcome, changes ...func(*v1.Stack, *run.Result)) func(*v1.Stack) {
 		return func(s *v1.Stack) {
 			result := ofRun(outcome)
@@ -58,14 +63,15 @@ func TestACorrectionThatDoesNotSucceed(t *testing.T) {
 		// next and later are decided after the end, and after a check that finds the same drift.
 		next, later, message string
 	}{
-		"failed":    {ends(run.Failed), "InSync and a check", "InSync", "The update that undoes the drift failed: boom"},
-		"timed out": {ends(run.TimedOut), "InSync and a check", "InSync", "The update that undoes the drift failed: boom"},
-		"cancelled": {ends(run.Cancelled, cancelled), "InSync and a check", "InSync", "The update that undoes the drift was cancelled on request"},
-		"locked":    {ends(run.Locked), "InSync", "Start update of drift", "The update that undoes the drift could not run: boom" + postponed},
-		"no pod":    {ends(run.PodFailed), "InSync", "Start update of drift", "The update that undoes the drift could not run: boom" + postponed},
-		"stopped":   {ends(run.Cancelled), "Start update of drift", "Start update of drift", ""},
-		"refused":   {DropRecord, "Start update of drift", "Start update of drift", ""},
-		"killed":    {ends(run.Failed, killed), "Start recover", "Start update of drift", "The update that undoes the drift was interrupted: boom" + postponed},
+		"failed":           {ends(run.Failed), "InSync and a check", "InSync", "The update that undoes the drift failed: boom"},
+		"timed out":        {ends(run.TimedOut), "InSync and a check", "InSync", "The update that undoes the drift failed: boom"},
+		"cancelled":        {ends(run.Cancelled, cancelled), "InSync and a check", "InSync", "The update that undoes the drift was cancelled on request"},
+		"locked":           {ends(run.Locked), "InSync", "Start update of drift", "The update that undoes the drift could not run: boom" + retried},
+		"no pod":           {ends(run.PodFailed), "InSync", "Start update of drift", "The update that undoes the drift could not run: boom" + retried},
+		"against a policy": {ends(run.PolicyViolation), "InSync", "Start update of drift", "The update that undoes the drift could not run: boom" + postponed},
+		"stopped":          {ends(run.Cancelled), "Start update of drift", "Start update of drift", ""},
+		"refused":          {DropRecord, "Start update of drift", "Start update of drift", ""},
+		"killed":           {ends(run.Failed, killed), "Start recover", "Start update of drift", "The update that undoes the drift was interrupted: boom" + postponed},
 		"lost": {func(s *v1.Stack) { MarkInterrupted(s, "the controller is gone", started) }, "Start recover", "Start update of drift",
 			"The update that undoes the drift was interrupted: the controller is gone" + postponed},
 	} {
@@ -161,11 +167,52 @@ func TestAProposalThatCouldNotBeMade(t *testing.T) {
 		for _, step := range []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftPropose), ended(check, run.Succeeded), ended(ofDrift, outcome)} {
 			step(stack)
 		}
-		g.Expect(stack.Status.Drift.Message).To(Equal("Nothing could be proposed that undoes the drift: boom. It is tried again after the next check for drift"))
+		g.Expect(stack.Status.Drift.Message).To(Equal("Nothing could be proposed that undoes the drift: boom. It is tried again, at spec.retryInterval at the latest"))
+		g.Expect(stack.Status.Drift.Retry).To(HaveValue(And(HaveField("Failures", int64(1)), HaveField("Reason", outcome.Effect().Reason))))
+		g.Expect(decided(stack)).To(Equal("Start propose of drift"), "an hour later")
+		startRun(stack, ofDrift, "again", "sha256:inputs")
+		AbsorbResult(stack, ofRun(outcome))
+		g.Expect(stack.Status.Drift.Retry.Failures).To(Equal(int64(2)))
 		g.Expect(decided(stack)).To(Equal("InSync"))
-		ended(check, run.Succeeded)(stack)
-		g.Expect(decided(stack)).To(Equal("Start propose of drift"))
+		ended(ofDrift, run.Succeeded)(stack)
+		g.Expect(stack.Status.Drift).To(And(HaveField("Retry", BeNil()), HaveField("Message", "")))
 	}
+}
+
+// A request for a reconcile proposes an update that changes nothing, which takes the place of the plan.
+func TestAPlanThatUndoesDriftIsAnnouncedOnce(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{}
+	stack.Generation = 3
+	for _, step := range []func(*v1.Stack){
+		ended(update, run.Succeeded), require(v1.ApprovalAlways), watch(v1.DriftPropose), ended(check, run.Succeeded),
+	} {
+		step(stack)
+	}
+	does := func(kind kindOfRun, id string, made *plan.Plan) Event {
+		startRun(stack, kind, id, "sha256:inputs")
+		record, result := *stack.Status.Run, ofRun(run.Succeeded)
+		if made != nil {
+			result.Plan = made
+		}
+		AbsorbResult(stack, result)
+		return EndEvent(stack, record, result)
+	}
+	g.Expect(does(ofDrift, "1", nil).Type).To(Equal(corev1.EventTypeNormal))
+	waits := stack.Status.Plan.DeepCopy()
+
+	g.Expect(does(propose, "2", &plan.Plan{}).Type).To(Equal(eventv1.EventTypeTrace), "nothing changes")
+	startRun(stack, update, "3", "sha256:inputs")
+	stack.Status.Run.Approved = stack.Status.Plan.Digest
+	AbsorbResult(stack, ofRun(run.Succeeded))
+	g.Expect(decided(stack)).To(Equal("Start propose of drift"))
+	g.Expect(does(ofDrift, "4", nil).Type).To(Equal(eventv1.EventTypeTrace), "it was announced")
+	g.Expect(stack.Status.Plan).To(And(HaveField("Digest", waits.Digest), HaveField("Run", "1"), HaveField("ProposedAt", waits.ProposedAt), HaveField("State", v1.PlanProposed)))
+	g.Expect(decided(stack)).To(Equal("InSync"))
+
+	g.Expect(does(propose, "5", &plan.Plan{}).Type).To(Equal(eventv1.EventTypeTrace))
+	other := &plan.Plan{Steps: []plan.Step{{Op: plan.OpUpdate, URN: "urn:other"}}}
+	g.Expect(does(ofDrift, "6", other).Type).To(Equal(corev1.EventTypeNormal), "it is another one")
 }
 
 func TestAPlanThatUndoesDriftIsRejectedInTheStatus(t *testing.T) {

@@ -41,21 +41,51 @@ func observeDrift(stack *v1.Stack, now time.Time) decide.Drift {
 		Failures: known.Failures, Correction: correction,
 		Left: isDriftLeft(stack),
 	}
-	last := stack.CreationTimestamp.Time
 	if known.LastCheckedAt != nil {
-		last, seen.LastAt = known.LastCheckedAt.Time, known.LastCheckedAt.Time
+		seen.LastAt = known.LastCheckedAt.Time
 	}
 	if stack.Spec.Drift == nil {
 		return seen // no schedule
 	}
+	seen.Unscheduled = needsSchedule(stack, known)
+	if schedule, err := drift.NewSchedule(stack.Spec.Drift, string(stack.UID)); err == nil { // an error is a fault of the spec
+		seen.NextAt = nextCheck(stack, known, schedule, now)
+	}
+	return seen
+}
+
+// nextCheck returns when the next check is due on schedule.
+func nextCheck(stack *v1.Stack, known v1.DriftStatus, schedule *drift.Schedule, now time.Time) time.Time {
+	last, next := stack.CreationTimestamp.Time, schedule.Next
+	switch {
+	case known.LastCheckedAt != nil:
+		last = known.LastCheckedAt.Time
+	case known.ScheduledSince != nil:
+		last, next = known.ScheduledSince.Time, schedule.First
+	case needsSchedule(stack, known):
+		last, next = now, schedule.First
+	}
 	if last.After(now.Add(drift.MaxSpread)) {
 		// The clock was set back. As seen from now, the next check would be as far away at
 		// each look at the Stack.
-		seen.NextAt = now
-	} else if schedule, err := drift.NewSchedule(stack.Spec.Drift, string(stack.UID)); err == nil { // an error is a fault of the spec
-		seen.NextAt = schedule.Next(last)
+		return now
 	}
-	return seen
+	return next(last)
+}
+
+// needsSchedule reports whether it is to be recorded since when the Stack is to be checked: it was there
+// before, as it has been edited since. Otherwise, that is its creation.
+func needsSchedule(stack *v1.Stack, known v1.DriftStatus) bool {
+	return stack.Spec.Drift != nil && stack.Generation > 1 && known.LastCheckedAt == nil && known.ScheduledSince == nil
+}
+
+// ScheduleDrift records since when the Stack is to be checked for drift.
+func ScheduleDrift(stack *v1.Stack, now time.Time) {
+	known := driftStatus(stack)
+	if needsSchedule(stack, known) {
+		known.ScheduledSince = &metav1.Time{Time: now}
+		stack.Status.Drift = &known
+	}
 }
 
 // CheckRequest returns the value of the annotation that asks for a check, in the form in which
@@ -98,7 +128,7 @@ func FailCheck(stack *v1.Stack, message string, now time.Time) {
 // that follows it.
 func failCheck(stack *v1.Stack, request, message string, at time.Time) {
 	known := driftStatus(stack)
-	known.LastCheckedAt = &metav1.Time{Time: at}
+	known.LastCheckedAt, known.ScheduledSince = &metav1.Time{Time: at}, nil
 	known.LastHandledCheck = cmp.Or(request, known.LastHandledCheck)
 	known.Result, known.Message = v1.DriftCheckFailedReason, bounded.Text(message, maxDriftMessage)
 	known.Failures++
@@ -124,7 +154,7 @@ func recordDrift(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	known.Changed, known.Deleted = int32(counts.Total()-counts.Delete), int32(counts.Delete)
 	known.Since = known.LastCheckedAt
 	if before.Digest == known.Digest {
-		known.Since = before.Since
+		known.Since, known.Proposed = before.Since, before.Proposed
 	}
 	planCorrection(stack, record, before, &known, *result.Drift)
 	stack.Status.Drift = &known

@@ -31,6 +31,7 @@ func DropDrift(stack *v1.Stack, left DriftDetails) {
 	dropDriftPlan(stack, "")
 	if known := stack.Status.Drift; known != nil && !IsDriftUnwanted(stack) {
 		known.Targets, known.TargetDependents, known.AttemptedDigest, known.SpecDigest = nil, false, "", ""
+		known.Retry, known.Proposed = nil, nil
 		if known.Result == v1.DriftDetectedReason {
 			known.Message = "" // it says what has become of the correction
 		}

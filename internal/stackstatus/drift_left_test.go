@@ -35,6 +35,27 @@ func TestAStackIsCheckedAlsoIfTheClockWasSetBack(t *testing.T) {
 	}
 }
 
+// A Stack that gets spec.drift when it is old has not missed a check. Many may get it at once.
+func TestTheFirstCheckOfAnExistingStack(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{UID: "uid", Generation: 1, CreationTimestamp: metav1.Time{Time: started.Add(-48 * time.Hour)}}}
+	ended(update, run.Succeeded)(stack)
+	stack.Spec.Drift = &v1.Drift{Interval: &metav1.Duration{Duration: time.Hour}}
+	g.Expect(observeDrift(stack, started)).To(And(HaveField("Unscheduled", false), HaveField("NextAt", BeTemporally("<", started))), "it has had spec.drift since its creation")
+
+	stack.Generation = 2
+	before := observeDrift(stack, started)
+	g.Expect(before).To(And(HaveField("Unscheduled", true), HaveField("NextAt", BeTemporally(">", started))))
+	ScheduleDrift(stack, started)
+	for _, later := range []time.Duration{0, 30 * time.Minute, 90 * time.Minute} {
+		seen := observeDrift(stack, started.Add(later))
+		g.Expect(seen).To(And(HaveField("Unscheduled", false), HaveField("NextAt", before.NextAt)), "at the same time whenever it is looked at")
+		g.Expect(seen.NextAt).To(BeTemporally("<=", started.Add(time.Hour)))
+	}
+	FailCheck(stack, "boom", started.Add(time.Hour))
+	g.Expect(stack.Status.Drift.ScheduledSince).To(BeNil())
+}
+
 // A check is pending after an update, and spec.drift is gone: only the annotation, whose request is
 // handled, has what was found kept.
 func TestAFailedCheckWithoutAScheduleBacksOff(t *testing.T) {

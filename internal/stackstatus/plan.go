@@ -293,6 +293,7 @@ func recordPlan(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	stack.Status.Plan = newPlan(record, result, madeAt)
 	stack.Status.Plan.LastApplied = lastApplied(before)
+	keepProposed(stack)
 }
 
 // newPlan describes the plan that the run has made first.
@@ -304,6 +305,21 @@ func newPlan(record *v1.RunStatus, result *run.Result, madeAt metav1.Time) *v1.P
 		Unbound: made.Unbound, Destructive: made.Destructive(), NoChanges: made.IsEmpty(),
 		ResourceChanges: plannedChanges(made, result.Changes), OptionChanges: int32(made.Counts().Options),
 	}
+}
+
+// keepProposed keeps when a plan that undoes drift was proposed first, if another one was in its place in
+// the meantime: it is announced once.
+func keepProposed(stack *v1.Stack) {
+	p, known := stack.Status.Plan, stack.Status.Drift
+	if p.Drift == "" || known == nil {
+		return
+	}
+	if was := known.Proposed; was != nil && was.Digest == p.Digest {
+		p.CheckedAt = p.ProposedAt.DeepCopy()
+		p.Run, p.ProposedAt = was.Run, was.ProposedAt
+		return
+	}
+	known.Proposed = &v1.DriftProposal{Digest: p.Digest, Run: p.Run, ProposedAt: p.ProposedAt}
 }
 
 // plannedAt is when the plan of the run was made. One that undoes drift is later than the check that has

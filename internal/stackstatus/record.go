@@ -108,7 +108,7 @@ func MarkInterrupted(stack *v1.Stack, message string, now time.Time) {
 		FailPolicyCheck(stack, checksOf(lost), message, now) // with a back-off, as above
 		return
 	case kind.OfDrift:
-		postponeCorrection(stack, noProposal+message)
+		retryCorrection(stack, notProposed(stack, lost)+message, v1.RunInterruptedReason, now)
 		return
 	case !kind.Reconciles: // it changed nothing, and runs again
 		if kind.InConditions {
