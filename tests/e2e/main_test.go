@@ -67,8 +67,8 @@ func runTests(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	shared.own = &ownCluster{}
-	defer func() { err = errors.Join(err, shared.own.stop(), shared.Stop()) }()
+	shared.own, shared.fluxOperator = &ownCluster{}, &lazyFluxOperator{}
+	defer func() { err = errors.Join(err, shared.fluxOperator.stop(), shared.own.stop(), shared.Stop()) }()
 	if err := shared.startSources(ctx); err != nil {
 		return 1, err
 	}
