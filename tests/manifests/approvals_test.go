@@ -59,10 +59,12 @@ func testApprovals(t *testing.T, server *api) {
 		notTheName = "the annotation pulumi.com/approved-by must be "
 		notInSpec  = "may not set spec.approval.approved of Stacks in namespace "
 		notLower   = "may not lower spec.approval.require from "
+		notPreview = "may not add to spec.approval.previewNamespaces of Stacks in namespace "
 		notPropose = "may not change spec.drift.mode from Propose"
 		notElse    = "and change nothing else of it"
 	)
 	approvedInSpec := "{spec: {approval: {approved: '" + digestA + "'}}}"
+	allowsPreviews := edit{flux, "{spec: {approval: {previewNamespaces: [previews]}}}"}
 	proposesDrift := []edit{{editor, "{spec: {drift: {interval: 1h, mode: Propose}}}"}}
 	for name, test := range map[string]struct {
 		before  []edit
@@ -105,15 +107,20 @@ func testApprovals(t *testing.T, server *api) {
 			edit: edit{controller, "{metadata: {finalizers: [finalizer.stack.pulumi.com]}}"}},
 		"an editor edits beside an approval": {before: []edit{{approver, approve(digestA, approver)}}, edit: edit{editor, "{spec: {interval: 1h}}"}},
 
-		"an approver approves in the spec":       {edit: edit{approver, approvedInSpec}},
-		"a commit approves in the spec":          {edit: edit{flux, approvedInSpec}},
-		"an editor does not approve in the spec": {edit: edit{editor, approvedInSpec}, refusal: editor + " " + notInSpec},
-		"an editor withdraws an approval":        {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {approval: {approved: }}}"}},
-		"an editor edits beside a commit":        {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {interval: 1h}}"}},
-		"an editor asks for more approvals":      {edit: edit{editor, "{spec: {approval: {require: Always}}}"}},
-		"an editor does not ask for fewer":       {edit: edit{editor, "{spec: {approval: {require: Never}}}"}, refusal: editor + " " + notLower + "Destructive"},
-		"an editor does not remove the approval": {edit: edit{editor, "{spec: {approval: }}"}, refusal: editor + " " + notLower + "Destructive"},
-		"a commit asks for fewer":                {edit: edit{flux, "{spec: {approval: {require: Never}}}"}},
+		"an approver approves in the spec":            {edit: edit{approver, approvedInSpec}},
+		"a commit approves in the spec":               {edit: edit{flux, approvedInSpec}},
+		"an editor does not approve in the spec":      {edit: edit{editor, approvedInSpec}, refusal: editor + " " + notInSpec},
+		"an editor withdraws an approval":             {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {approval: {approved: }}}"}},
+		"an editor edits beside a commit":             {before: []edit{{flux, approvedInSpec}}, edit: edit{editor, "{spec: {interval: 1h}}"}},
+		"a commit allows previews":                    {edit: allowsPreviews},
+		"an editor does not allow previews":           {edit: edit{editor, allowsPreviews.patch}, refusal: editor + " " + notPreview},
+		"an editor does not allow others":             {before: []edit{allowsPreviews}, edit: edit{editor, "{spec: {approval: {previewNamespaces: [others, previews]}}}"}, refusal: editor + " " + notPreview},
+		"an editor withdraws that":                    {before: []edit{allowsPreviews}, edit: edit{editor, "{spec: {approval: {previewNamespaces: }}}"}},
+		"an editor edits beside what allows previews": {before: []edit{allowsPreviews}, edit: edit{editor, "{spec: {interval: 1h}}"}},
+		"an editor asks for more approvals":           {edit: edit{editor, "{spec: {approval: {require: Always}}}"}},
+		"an editor does not ask for fewer":            {edit: edit{editor, "{spec: {approval: {require: Never}}}"}, refusal: editor + " " + notLower + "Destructive"},
+		"an editor does not remove the approval":      {edit: edit{editor, "{spec: {approval: }}"}, refusal: editor + " " + notLower + "Destructive"},
+		"a commit asks for fewer":                     {edit: edit{flux, "{spec: {approval: {require: Never}}}"}},
 		"an editor does not have drift corrected that is proposed": {before: proposesDrift,
 			edit: edit{editor, "{spec: {drift: {mode: Correct}}}"}, refusal: editor + " " + notPropose},
 		"nor only reported, and then corrected":  {before: proposesDrift, edit: edit{editor, "{spec: {drift: {mode: Report}}}"}, refusal: editor + " " + notPropose},
