@@ -179,6 +179,12 @@ type PlanStatus struct {
 	// +optional
 	OptionChanges int32 `json:"optionChanges,omitempty"`
 
+	// AfterRun is the run of the Stack in spec.previewOf that had changed
+	// something last when the plan was previewed. After another one, it is
+	// previewed again.
+	// +optional
+	AfterRun string `json:"afterRun,omitempty"`
+
 	// ConfigMap is the name of a ConfigMap that the Stack owns, with the whole
 	// plan.
 	// +optional

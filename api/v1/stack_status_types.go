@@ -118,6 +118,11 @@ type RunStatus struct {
 	// +optional
 	Incomparable string `json:"incomparable,omitempty"`
 
+	// AfterRun is the run of the Stack in spec.previewOf that had changed
+	// something last when the preview started.
+	// +optional
+	AfterRun string `json:"afterRun,omitempty"`
+
 	// Policies are the policy packs that the run has. It is absent if it has
 	// none.
 	// +optional

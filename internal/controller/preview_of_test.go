@@ -13,10 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 const changeRequestAnnotation = "event.toolkit.fluxcd.io/change_request"
@@ -78,6 +80,42 @@ func TestAPreviewIsComparedWithTheStackThatItNames(t *testing.T) {
 	g.Expect(preview.Account.Name).To(Equal("reader"))
 	g.Expect(preview).NotTo(HaveField("Masks", ContainElement("admin-canary")))
 	g.Expect(w.events.commitStatuses).To(HaveExactElements(HavePrefix("Normal Progressing Previewing revision " + commitA)))
+}
+
+// What the comment shows is outdated once the Stack itself has changed something.
+func TestAPreviewRunsAgainAfterTheStackThatItNamesHasChanged(t *testing.T) {
+	g := NewWithT(t)
+	w := pullRequestWorld(t, nil)
+	made := planOf(plan.OpUpdate, "a")
+	made.State = "sha256:state"
+	preview := func() {
+		t.Helper()
+		w.mustReconcile()
+		w.endWith(run.Succeeded, made)
+		w.mustReconcile()
+	}
+	preview()
+	g.Expect(w.runner.started).To(Equal(1))
+
+	runs := func(id string, changed string) {
+		stack := &v1.Stack{}
+		g.Expect(w.Get(t.Context(), realKey, stack)).To(Succeed())
+		before := stack.DeepCopy()
+		metadata := map[string]string{"run": id, "changedIn": changed}
+		stack.Status.History.Upsert("sha256:inputs", started, 0, meta.ReconciliationSucceededReason, metadata)
+		g.Expect(w.Status().Update(t.Context(), stack)).To(Succeed())
+		passes := stackMovedPredicate().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: stack})
+		g.Expect(passes).To(Equal(changed != stackstatus.LastChange(before)))
+	}
+	runs("one", "one")
+	preview()
+	g.Expect(w.runner.started).To(Equal(2), "once")
+	g.Expect(w.stack().Status.Plan.AfterRun).To(Equal("one"))
+	runs("two", "one")
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(2), "a run that has changed nothing")
+	g.Expect(w.stacksThatUse(previewedIndex, objectKey)(t.Context(), &v1.Stack{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "network"}})).To(
+		ConsistOf(ctrl.Request{NamespacedName: key}))
 }
 
 func TestAPreviewThatCannotBeComparedSaysWhy(t *testing.T) {

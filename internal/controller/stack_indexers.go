@@ -25,6 +25,7 @@ const (
 	programIndex   = ".metadata.program"
 	secretIndex    = ".metadata.secret"
 	configMapIndex = ".metadata.configMap"
+	previewedIndex = ".metadata.previewed"
 )
 
 func stackIndexes() map[string]client.IndexerFunc {
@@ -33,6 +34,7 @@ func stackIndexes() map[string]client.IndexerFunc {
 		programIndex:            indexStacks(programKeys),
 		secretIndex:             indexStacks(secretKeys),
 		configMapIndex:          indexStacks(keysOf(inputs.ConfigMapRefs)),
+		previewedIndex:          indexStacks(previewedKeys),
 		observe.DependencyIndex: indexStacks(dependencyKeys),
 	}
 }
@@ -71,6 +73,13 @@ func programKeys(stack *v1.Stack) []string {
 		return nil
 	}
 	return []string{types.NamespacedName{Namespace: stack.Namespace, Name: stack.Spec.ProgramRef.Name}.String()}
+}
+
+func previewedKeys(stack *v1.Stack) []string {
+	if stack.Spec.PreviewOf == nil {
+		return nil
+	}
+	return []string{observe.PreviewedStack(stack).String()}
 }
 
 // keysOf returns the keys of the objects that a Stack refers to.

@@ -54,6 +54,9 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 			runCancelledPredicate(), previewRequestedPredicate(), checkRequestedPredicate(),
 		))).
 		Watches(&v1.Stack{}, r.orderHandler()).
+		Watches(&v1.Stack{},
+			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(previewedIndex, objectKey)),
+			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, stackMovedPredicate()))).
 		Watches(observe.NewProgramObject(),
 			handler.EnqueueRequestsFromMapFunc(r.stacksThatUse(programIndex, objectKey)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).

@@ -40,6 +40,13 @@ func runEndedPredicate() predicate.Predicate {
 	})
 }
 
+// stackMovedPredicate passes the end of a run that has changed something, which outdates previews of the Stack.
+func stackMovedPredicate() predicate.Predicate {
+	return stackUpdated(func(before, after *v1.Stack) bool {
+		return stackstatus.LastChange(before) != stackstatus.LastChange(after)
+	})
+}
+
 // finalizerLostPredicate passes the removal of the finalizer from a Stack that is not
 // being deleted. The finalizer has to be back before a deletion, which would give no
 // notice.

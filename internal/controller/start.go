@@ -113,7 +113,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		record := r.record(stack, seen, todo, which)
 		record.Policies = policies
 		if which.comparison != nil {
-			record.Incomparable = which.comparison.Incomparable
+			record.Incomparable, record.AfterRun = which.comparison.Incomparable, which.comparison.AfterRun
 		}
 		stackstatus.RecordRun(stack, record)
 	}); err != nil {

@@ -156,7 +156,7 @@ func forRun() []rule {
 		{"requests", foundRequests, requested},                         // a request does not back off
 		{"what another controller applied", foundElsewhere, takenOver}, // before inputs: what the other controller has applied is not run again
 		{"inputs", foundInputs, changedInputs},                         // never run, or other inputs: neither backs off
-		{"pull request", foundCommit, newCommit},                       // after inputs: a commit that changes nothing of them
+		{"pull request", foundCommit, outdated},                        // after inputs: what is shown there is outdated with the same inputs
 		{"recovery before", foundLast, recovered},                      // before last run: a recovery that succeeded has not run the program
 		{"last run", foundLast, failedBefore},                          // the same inputs again, with a back-off
 		{"approval", foundPlan, proposed(operation)},                   // before resync: what is proposed waits
@@ -259,11 +259,14 @@ func changedInputs(o Observation) (Decision, bool) {
 	return Decision{Action: Start, Operation: operation(o)}, o.Digest != o.Last.Digest
 }
 
-// newCommit previews a commit of a pull request that changes no input, such as one of the README: the
-// comment and the status there are of a commit, and the state may have changed since the last.
-func newCommit(o Observation) (Decision, bool) {
-	due := o.Preview && o.ChangeRequest && o.Last.Revision != "" && o.Revision != "" && o.Revision != o.Last.Revision
-	return Decision{Action: Start, Operation: operation(o)}, due
+// outdated previews again what is shown on a pull request: after a commit that changes no input, such as
+// one of the README, and after an update of the Stack that is to run the change.
+func outdated(o Observation) (Decision, bool) {
+	return Decision{Action: Start, Operation: operation(o)}, isNewCommit(o) || (o.Preview && o.PreviewOutdated && o.Last.Succeeded)
+}
+
+func isNewCommit(o Observation) bool {
+	return o.Preview && o.ChangeRequest && o.Last.Revision != "" && o.Revision != "" && o.Revision != o.Last.Revision
 }
 
 // recovered runs the program again after a recovery: at once the first time, and then

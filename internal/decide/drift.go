@@ -174,7 +174,7 @@ func stopCheck(o Observation, due Decision) Decision {
 // has approved it, or it has other inputs.
 func isNews(o Observation, due Decision) bool {
 	approved := due.Approved != "" && (due.Drift != "" || o.Last.Operation == run.ProposalOf(due.Operation))
-	_, isOther := newCommit(o)
+	_, isOther := outdated(o)
 	return approved || o.Requested || o.RunPending || o.Digest != o.Last.Digest || isOther || mended(o)
 }
 

@@ -133,11 +133,13 @@ func foundInputs(o Observation) string {
 }
 
 func foundCommit(o Observation) string {
-	if !o.Preview || !o.ChangeRequest {
+	switch {
+	case !o.Preview || (!o.ChangeRequest && !o.PreviewOutdated):
 		return "none"
-	}
-	if _, is := newCommit(o); is {
+	case isNewCommit(o):
 		return fmt.Sprintf("at %s, the last preview was of %s", o.Revision, o.Last.Revision)
+	case o.PreviewOutdated:
+		return "the Stack in spec.previewOf has changed since the last preview"
 	}
 	return "previewed at " + cmp.Or(o.Last.Revision, "no revision")
 }

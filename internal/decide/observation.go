@@ -159,6 +159,8 @@ type Observation struct {
 	RetryConflict  bool
 	// ChangeRequest reports whether a preview is for a pull request.
 	ChangeRequest bool
+	// PreviewOutdated reports whether the Stack in spec.previewOf has changed something since the last preview.
+	PreviewOutdated bool
 	// Approval of what is proposed.
 	Approval Approval
 	// Run that is recorded, if any.

@@ -20,8 +20,15 @@ func TestACommitOfAPullRequestIsPreviewed(t *testing.T) {
 		change func(o *decide.Observation)
 		want   decide.Decision
 	}{
-		"a commit that changes no input":       {func(*decide.Observation) {}, preview},
-		"after a preview that has failed":      {func(o *decide.Observation) { failed(o, time.Second) }, preview},
+		"a commit that changes no input":  {func(*decide.Observation) {}, preview},
+		"after a preview that has failed": {func(o *decide.Observation) { failed(o, time.Second) }, preview},
+		"the previewed Stack has changed": {func(o *decide.Observation) {
+			o.Revision, o.ChangeRequest, o.PreviewOutdated = o.Last.Revision, false, true
+		}, preview},
+		"it has changed, and the last preview has failed": {func(o *decide.Observation) {
+			o.Revision, o.PreviewOutdated = o.Last.Revision, true
+			failed(o, 20*time.Second)
+		}, decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: 40 * time.Second}},
 		"the same commit":                      {func(o *decide.Observation) { o.Revision = o.Last.Revision }, synced},
 		"without a pull request":               {func(o *decide.Observation) { o.ChangeRequest = false }, synced},
 		"no preview":                           {func(o *decide.Observation) { o.Preview = false }, synced},

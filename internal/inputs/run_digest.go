@@ -102,7 +102,8 @@ func PolicyDigest(packs, run string) string {
 // It is the same for all Stacks of a namespace with the same stack, so that what was approved
 // for the preview of a pull request is the same plan after the merge. Another namespace has
 // other keys: whoever may read Secrets there could read the key from the Secret of a Job. Its
-// Secrets have other UIDs too, so that its inputs are not the same in any case.
+// Secrets have other UIDs too, so that its inputs are not the same in any case. A preview there
+// has the key, and the digest of the inputs, of the Stack in spec.previewOf if that allows it.
 func PlanKey(controller []byte, namespace, stack string) string {
 	key := hmac.New(sha256.New, controller)
 	for _, field := range []string{keyFormat, namespace, stack} {

@@ -36,7 +36,7 @@ func (o *Observer) observeInputs(ctx context.Context, stack *v1.Stack, seen *Obs
 	if err := o.checkOrder(ctx, stack, seen); err != nil {
 		return err
 	}
-	if err := o.checkPreviewOf(ctx, stack); err != nil {
+	if err := o.observePreviewOf(ctx, stack, seen); err != nil {
 		return err
 	}
 	if err := seen.due(gitsource.PlanDeletion(stack)); err != nil {

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // The digest of a plan has a key and the digest of the inputs. For a preview with spec.previewOf, both are
@@ -33,6 +34,8 @@ type Comparison struct {
 	// Incomparable is why they are those of the preview itself, "" if they are those of the Stack that
 	// it names.
 	Incomparable string
+	// AfterRun is the run of that Stack that has changed something last.
+	AfterRun string
 }
 
 const (
@@ -59,8 +62,9 @@ func (o *Observer) Compare(ctx context.Context, stack *v1.Stack, seen *Observati
 	if err != nil {
 		return Comparison{}, err
 	}
+	own.AfterRun = stackstatus.LastChange(previewed)
 	if why == "" {
-		return Comparison{Namespace: previewed.Namespace, Inputs: digest}, nil
+		return Comparison{Namespace: previewed.Namespace, Inputs: digest, AfterRun: own.AfterRun}, nil
 	}
 	own.Incomparable = fmt.Sprintf("the inputs of Stack %s cannot be resolved with the program of this preview", client.ObjectKeyFromObject(previewed))
 	if previewed.Namespace == stack.Namespace { // or its readers may not be allowed to know
@@ -94,8 +98,9 @@ func allowsPreviewsOf(stack *v1.Stack, namespace string) bool {
 	return stack.Spec.Approval != nil && slices.Contains(stack.Spec.Approval.PreviewNamespaces, namespace)
 }
 
-// checkPreviewOf refuses a preview of another stack than that of the Stack that it names.
-func (o *Observer) checkPreviewOf(ctx context.Context, stack *v1.Stack) error {
+// observePreviewOf refuses a preview of another stack than that of the Stack that it names, and finds out whether
+// that has changed since.
+func (o *Observer) observePreviewOf(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	if stack.Spec.PreviewOf == nil {
 		return nil
 	}
@@ -108,6 +113,7 @@ func (o *Observer) checkPreviewOf(ctx context.Context, stack *v1.Stack) error {
 	case found.Spec.Backend != stack.Spec.Backend:
 		return &invalidSpecError{fmt.Errorf("spec.backend must be that of the Stack %s in spec.previewOf", client.ObjectKeyFromObject(found))}
 	}
+	seen.PreviewOutdated = stackstatus.IsOutdated(stack, found)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -49,7 +50,7 @@ func recordPreviewed(stack *v1.Stack, record *v1.RunStatus, result *run.Result) 
 	}
 	now := metav1.Time{Time: result.EndedAt}
 	made := newPlan(record, result, now)
-	made.State, made.Message, made.LastApplied = v1.PlanPreviewed, record.Incomparable, lastApplied(before)
+	made.State, made.Message, made.LastApplied, made.AfterRun = v1.PlanPreviewed, record.Incomparable, lastApplied(before), record.AfterRun
 	if result.Plan.State == "" {
 		made.Message = cmp.Or(made.Message, noStateInPlan)
 	}
@@ -57,4 +58,20 @@ func recordPreviewed(stack *v1.Stack, record *v1.RunStatus, result *run.Result) 
 		made.Run, made.ProposedAt, made.CheckedAt, made.Difference = before.Run, before.ProposedAt, &now, before.Difference
 	}
 	stack.Status.Plan = made
+}
+
+// LastChange returns the ID of the run that has changed something last, as far as the history has it.
+func LastChange(stack *v1.Stack) string {
+	for _, ended := range stack.Status.History {
+		if runs := history.ChangedIn(ended.Metadata); len(runs) > 0 {
+			return runs[0]
+		}
+	}
+	return ""
+}
+
+// IsOutdated reports whether the previewed Stack has changed something since the preview has made its plan.
+func IsOutdated(preview, previewed *v1.Stack) bool {
+	p, last := preview.Status.Plan, LastChange(previewed)
+	return isPreviewed(p) && last != "" && last != p.AfterRun
 }
