@@ -5,11 +5,13 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -260,4 +262,46 @@ func TestACommitThatChangesNothingIsPreviewedForAPullRequest(t *testing.T) {
 	g.Expect(w.events.commitStatuses).To(HaveExactElements(
 		HavePrefix("Normal Progressing Previewing revision "+commitA), HavePrefix("Normal ReconciliationSucceeded Previewed revision "+commitA),
 		HavePrefix("Normal Progressing Previewing revision "+commitB), HavePrefix("Normal ReconciliationSucceeded Previewed revision "+commitB)))
+}
+
+// Whatever the spec asks for, and whatever happens: the stack belongs to another Stack.
+func TestAPreviewOfAPullRequestOnlyEverPreviews(t *testing.T) {
+	g := NewWithT(t)
+	w := pullRequestWorld(t, func(_, preview *v1.Stack) {
+		preview.Spec.DestroyOnFinalize, preview.Spec.PendingCreates = true, v1.PendingCreatesClear
+		preview.Spec.WriteOutputsToSecret = &v1.OutputsSecret{Name: "outputs"}
+		preview.Spec.Drift = &v1.Drift{Interval: &metav1.Duration{Duration: time.Hour}, Mode: v1.DriftCorrect}
+		preview.Spec.Approval = &v1.Approval{Require: v1.ApprovalAlways}
+		preview.Status.UnknownCreates = []string{"urn:pulumi:dev::app::lab:index:Thing::a"}
+	})
+	previews := func() {
+		t.Helper()
+		g.Expect(w.startedRun(key)).To(And(HaveField("Operation", run.Preview), HaveField("Comparable", true), HaveField("Outputs", BeNil()), HaveField("ClearPendingCreates", false)))
+	}
+	g.Expect(w.stack().Status.UnknownCreates).NotTo(BeEmpty())
+	previews()
+	w.endRun(run.Failed, "no luck", run.Changes{})
+	w.annotate(meta.ReconcileRequestAnnotation, "again")
+	previews()
+
+	w.runner = newTestRunner() // the controller is killed
+	w.Runner, w.Holder.Instance, w.others.gone = w.runner, "b", true
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Interrupted).To(BeEmpty(), "there is nothing to recover from")
+	w.passTime(v1.DefaultInterval) // it failed before
+	previews()
+	p := planOf(plan.OpDelete, "a")
+	p.State = "sha256:state"
+	w.endWith(run.Succeeded, p)
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(1), "there is nothing to correct, to read or to propose")
+	g.Expect(apierrors.IsNotFound(w.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "outputs"}, &corev1.Secret{}))).To(BeTrue())
+
+	w.annotate(meta.ReconcileRequestAnnotation, "once more")
+	previews()
+	g.Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
+	w.endRun(run.Succeeded, "", run.Changes{})
+	w.mustReconcile()
+	g.Expect(w.deleted()).To(BeTrue())
+	g.Expect(w.runner.started).To(Equal(2), "and nothing to destroy")
 }
