@@ -88,3 +88,19 @@ func TestAComparedPreviewLeavesWhatIsNotItsOwn(t *testing.T) {
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(ContainSubstring("nothing"))
 }
+
+// Neither waits for the other, or finds the stack locked.
+func TestAComparedPreviewRunsBesideAnUpdate(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t)
+	b.withStack()
+	results := make(chan run.Result, 1)
+	go func() { results <- b.do(t.Context(), b.update(b.thing("value: x\n      hold: create"))) }()
+	b.awaitCreate()
+	result := b.do(t.Context(), b.compared(b.thing("value: y")))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	b.Expect(result.Plan).NotTo(BeNil())
+	b.release()
+	b.Eventually(results).Should(Receive(&result))
+	b.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+}

@@ -35,6 +35,8 @@ func testAccepted(t *testing.T, server *api) {
 		{"the organization of a backend without any", "{stack: organization/p/dev, backend: 'file:///state', programRef: {name: p}}"},
 		{"a service account", "{stack: dev, programRef: {name: p}, serviceAccountName: deployer.v1-x}"},
 		{"an approval that is needed", "{stack: dev, programRef: {name: p}, approval: {require: Destructive, approved: ''}}"},
+		{"previews in other namespaces", "{stack: dev, programRef: {name: p}, approval: {previewNamespaces: [previews, others]}}"},
+		{"a preview of another Stack", "{stack: dev, programRef: {name: p}, preview: true, previewOf: {name: network, namespace: apps}}"},
 		{"an approved digest", "{stack: dev, programRef: {name: p}, approval: {require: Always, approved: 'sha256:" + strings.Repeat("0a", 32) + "'}}"},
 		{"no service account", "{stack: dev, programRef: {name: p}, serviceAccountName: ''}"},
 		{"config from ConfigMaps, as the operator has it", "{stack: dev, programRef: {name: p}, configRef: {'aws:region': {name: c, key: region}, tree: {name: c, key: k, json: true}}}"},
