@@ -27,6 +27,10 @@ const (
 	// anything.
 	NotDestroyedReason = "NotDestroyed"
 
+	// StackSharedReason occurs only in events: another Stack updates the same
+	// stack, and neither only previews.
+	StackSharedReason = "StackShared"
+
 	// BackendUnavailableReason: the backend could not be reached, or answered
 	// that it is unavailable. Nothing was started, and the controller retries
 	// soon.

@@ -206,6 +206,7 @@ func (r *StackReconciler) announceEnd(ctx context.Context, before, stack *v1.Sta
 	announced := kind.Reconciles && result.Outcome.Effect().Fails // by the event of the run
 	r.announcePolicies(ctx, before, stack, announced)
 	r.Runs.Violated(result.Violations)
+	r.announceShared(ctx, before, stack)
 	r.announceOutputs(ctx, stack, record, before.Status.OutputsSecret)
 	r.announceInventory(ctx, stack, before.Status.Inventory)
 	if len(result.Forgotten) > 0 {

@@ -35,6 +35,7 @@ func stackIndexes() map[string]client.IndexerFunc {
 		secretIndex:             indexStacks(secretKeys),
 		configMapIndex:          indexStacks(keysOf(inputs.ConfigMapRefs)),
 		previewedIndex:          indexStacks(previewedKeys),
+		identityIndex:           indexStacks(identityKeys),
 		observe.DependencyIndex: indexStacks(dependencyKeys),
 	}
 }
