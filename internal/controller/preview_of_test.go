@@ -84,6 +84,23 @@ func TestAPreviewIsComparedWithTheStackThatItNames(t *testing.T) {
 	g.Expect(w.events.commitStatuses).To(HaveExactElements(HavePrefix("Normal Progressing Previewing revision " + commitA)))
 }
 
+func TestAPreviewOfASuspendedStackHasItsPacks(t *testing.T) {
+	g := NewWithT(t)
+	inputs := func(isSuspended bool) (preview, proposal string) {
+		w := pullRequestWorld(t, func(previewed, _ *v1.Stack) { previewed.Spec.Suspend = isSuspended })
+		w.PackSources = &packSources{digests: map[string]string{"guard": "sha256:1"}}
+		w.createSet(policySet("guard", v1.PolicyEnforce))
+		if !isSuspended {
+			proposal = w.startedRun(realKey).PlanInputs
+		}
+		return w.startedRun(key).PlanInputs, proposal
+	}
+	preview, proposal := inputs(false)
+	g.Expect(preview).To(Equal(proposal))
+	suspended, _ := inputs(true)
+	g.Expect(suspended).To(Equal(proposal))
+}
+
 // What the comment shows is outdated once the Stack itself has changed something.
 func TestAPreviewRunsAgainAfterTheStackThatItNamesHasChanged(t *testing.T) {
 	g := NewWithT(t)

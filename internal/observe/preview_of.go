@@ -121,7 +121,7 @@ func (o *Observer) observePreviewOf(ctx context.Context, stack *v1.Stack, seen *
 // be resolved. It reads each value: what is kept of the Stack is of its own program.
 func (o *Observer) planInputsOf(ctx context.Context, stack *v1.Stack, program Program) (digest, why string, err error) {
 	seen := o.observeStack(stack)
-	seen.Program = program
+	seen.Program, seen.Suspended = program, false // once it is resumed, it runs with its packs
 	if err := o.observePolicies(ctx, stack, seen); err != nil {
 		return "", "", err
 	}
