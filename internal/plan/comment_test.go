@@ -90,12 +90,12 @@ func inert(t *testing.T, markdown string) {
 	source := []byte(markdown)
 	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(markdowntext.NewReader(source))
 	g.Expect(ast.Walk(document, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch node.(type) {
+		switch node := node.(type) {
 		case *ast.CodeSpan, *ast.FencedCodeBlock:
 			return ast.WalkSkipChildren, nil
 		case *ast.Document, *ast.Paragraph, *ast.Emphasis:
 		case *ast.Text:
-			shown := string(node.(*ast.Text).Segment.Value(source))
+			shown := string(node.Segment.Value(source))
 			g.Expect(shown).To(MatchRegexp(`^[A-Za-z0-9 :,.()]*$`), "the rest is in code")
 		default:
 			return ast.WalkStop, fmt.Errorf("a %s in:\n%s", node.Kind(), markdown)
