@@ -71,5 +71,5 @@ func (r *StackReconciler) announceLeftOut(ctx context.Context, stack *v1.Stack, 
 		log.Info("a creation of unknown outcome is missing in the status", "run", record.ID, "urn", urn)
 	}
 	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: stackstatus.StatusRefusedReason, Message: reduced.Message,
-		Revision: record.Revision, OriginRevision: record.OriginRevision})
+		Revision: record.Revision, OriginRevision: record.OriginRevision, Beside: true}) // the event of the run follows
 }

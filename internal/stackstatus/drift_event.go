@@ -26,7 +26,7 @@ func IsChecked(before, stack *v1.Stack, found *run.Drift) bool {
 // known before: not each check is news. Drift and a failed check are warnings, as in Flux.
 func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 	was, now := driftStatus(before), driftStatus(stack)
-	e := Event{Type: corev1.EventTypeWarning, Reason: now.Result}
+	e := Event{Type: corev1.EventTypeWarning, Reason: now.Result, Beside: true}
 	if drifted := getCondition(stack, v1.DriftedCondition); drifted != nil {
 		e.Message = drifted.Message
 	}

@@ -71,6 +71,9 @@ type Event struct {
 	Comment string
 	// commitStatus is for git forges, and for Providers that pass on every event.
 	CommitStatus bool
+	// Beside reports whether the event is of what happens beside the runs that reconcile the Stack,
+	// such as a check in the background.
+	Beside bool
 }
 
 // Readiness is whether a Stack is Ready, and at which revision: the applied one and the

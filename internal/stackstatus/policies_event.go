@@ -36,7 +36,7 @@ func PoliciesEvent(before, stack *v1.Stack) (Event, bool) {
 	}
 	was, now := policiesStatus(before), policiesStatus(stack)
 	wasReason := reasonOf(before, v1.CompliantCondition)
-	e := Event{Type: corev1.EventTypeWarning, Reason: compliant.Reason, Message: compliant.Message}
+	e := Event{Type: corev1.EventTypeWarning, Reason: compliant.Reason, Message: compliant.Message, Beside: true}
 	switch compliant.Reason {
 	case v1.PolicyViolationReason:
 		if areSameViolations(was, now) {

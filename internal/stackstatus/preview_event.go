@@ -89,10 +89,12 @@ func quotedComment(e Event) string {
 }
 
 // TypeOf is the type of an event of the Stack. A pull request has one comment, which the next event
-// replaces: beside the end of a preview, only what has failed is worth that.
+// replaces: beside the end of a preview, only what keeps the Stack from one is worth that. What
+// happens beside is not: nothing would restore the comment, or the status of the commit, which any
+// warning sets to failed.
 func TypeOf(stack *v1.Stack, e Event) string {
 	isComment := stack.Spec.Preview && HasChangeRequest(stack) && !e.CommitStatus
-	if isComment && e.Type == corev1.EventTypeNormal && e.Comment == "" {
+	if isComment && (e.Beside || e.Type == corev1.EventTypeNormal && e.Comment == "") {
 		return eventv1.EventTypeTrace
 	}
 	return e.Type

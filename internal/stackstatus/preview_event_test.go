@@ -130,6 +130,41 @@ func TestAnyOtherEventOfAPullRequest(t *testing.T) {
 	g.Expect(Metadata(stack, failed)).To(And(HaveKey("pulumi.com/plan"), HaveKey("pulumi.com/created"), Not(HaveKey("pulumi.com/comment"))))
 }
 
+// TestACheckLeavesThePreviewOnThePullRequest, which has one comment. The next push would not restore it either:
+// the same violation is not announced again.
+func TestACheckLeavesThePreviewOnThePullRequest(t *testing.T) {
+	for name, test := range map[string]struct {
+		record  *v1.RunStatus
+		result  *run.Result
+		eventOf func(before, stack *v1.Stack) (Event, bool)
+	}{
+		"violations of a PolicySet that only warns": {
+			checkOf(run.CheckPolicies, "guard"), &run.Result{Outcome: run.PolicyViolation, Operation: run.CheckPolicies, Violations: violations(1, 1)}, PoliciesEvent,
+		},
+		"a check of policies that failed": {
+			checkOf(run.CheckPolicies, "guard"), &run.Result{Outcome: run.Failed, Operation: run.CheckPolicies}, PoliciesEvent,
+		},
+		"a check for drift that failed": {
+			&v1.RunStatus{ID: "1", Operation: run.CheckDrift}, &run.Result{Outcome: run.Failed, Operation: run.CheckDrift},
+			func(before, stack *v1.Stack) (Event, bool) { return DriftEvent(before, stack, nil) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			stack := previewStack()
+			stack.Status.Run = test.record
+			before := stack.DeepCopy()
+			AbsorbResult(stack, test.result)
+			e, is := test.eventOf(before, stack)
+			g.Expect(is).To(BeTrue())
+			g.Expect(e.Type).To(Equal("Warning"), "in the log")
+			g.Expect(TypeOf(stack, e)).To(Equal("Trace"))
+			stack.Spec.Preview = false
+			g.Expect(TypeOf(stack, e)).To(Equal("Warning"), "of any other Stack")
+		})
+	}
+}
+
 func TestOnlyThePreviewOfAPullRequestHasAPendingStatus(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*v1.Stack, *v1.RunStatus)
