@@ -46,6 +46,11 @@ func (r *StackReconciler) announceShared(ctx context.Context, before, stack *v1.
 		}
 		named++
 		r.announce(ctx, stack, stackstatus.SharedEvent(stack, other, !r.NoCrossNamespaceRefs))
-		r.emit(other, stackstatus.SharedEvent(other, stack, !r.NoCrossNamespaceRefs))
+		if r.NoCrossNamespaceRefs && other.Namespace != stack.Namespace {
+			// The program of a run in a Job may report any backend and project.
+			ctrl.LoggerFrom(ctx).Info("another Stack updates the same stack", "stack", stack.Spec.Stack, "other", client.ObjectKeyFromObject(other))
+			continue
+		}
+		r.emit(other, stackstatus.SharedEvent(other, stack, true))
 	}
 }

@@ -18,8 +18,8 @@ func TestTwoStacksForOneStackAreAnnouncedOnce(t *testing.T) {
 		edit func(w *world, other *v1.Stack)
 		want []string
 	}{
-		"the same stack": {func(*world, *v1.Stack) {}, []string{
-			"A Stack in another namespace updates the same stack, organization/app/dev, ", "A Stack in another namespace updates the same stack, app/dev, "}},
+		"where namespaces may not know of each other": {func(*world, *v1.Stack) {}, []string{
+			"A Stack in another namespace updates the same stack, organization/app/dev, "}},
 		"where namespaces may know of each other": {func(w *world, _ *v1.Stack) { w.NoCrossNamespaceRefs = false }, []string{
 			"Stack other/app updates the same stack, organization/app/dev, ", "Stack default/app updates the same stack, app/dev, "}},
 		"in the same namespace": {func(_ *world, other *v1.Stack) { other.Namespace, other.Name = "default", "copy" }, []string{
