@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -118,7 +119,7 @@ func (p *project) awaitCompliant(stack *v1.Stack, status metav1.ConditionStatus)
 		g.Expect(p.Get(p.test.Context(), keyOf(stack), stack)).To(Succeed())
 		compliant := conditions.Get(stack, v1.CompliantCondition)
 		g.Expect(compliant).To(HaveField("Status", status), "%v", compliant)
-	}).Should(Succeed())
+	}).WithTimeout(10 * time.Minute).Should(Succeed()) // the packages of three packs are installed first
 	var found []string
 	for _, v := range stack.Status.Policies.Violations {
 		_, said, _ := strings.Cut(v.Message, "\n") // after the description
