@@ -21,7 +21,7 @@ func TestEachClaimNamesItsTests(t *testing.T) {
 	_, texts := sources(t)
 	facts, reliability := texts["docs/facts.md"], texts["docs/reliability.md"]
 	for heading, compared := range map[string]string{
-		"## The comparison in the README":   section(texts["README.md"], "## Comparison"),
+		"## The comparison\n":               section(texts["docs/comparison.md"], "## Feature by feature"),
 		"## The comparison in Reliability":  section(reliability, "## Comparison"),
 		"## The text of Reliability":        "",
 		"## Killed, removed and delayed on": "",
