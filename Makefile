@@ -281,6 +281,14 @@ release-manifests: bin/kustomize
 scan: build bin/pulumi bin/pulumi-language-yaml bin/govulncheck ## Look for known vulnerabilities in what the image is built from
 	@hack/scan.sh $(MODULES)
 
+.PHONY: site
+site: bin/site/node_modules ## Build docs as a site that one can search, in bin/site/pages
+	@hack/site.sh
+
+bin/site/node_modules: hack/site/package-lock.json
+	@mkdir -p $(@D) && cp hack/site/package.json hack/site/package-lock.json $(@D)
+	@cd $(@D) && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error && touch node_modules
+
 .PHONY: clean
 clean: ## Remove bin/
 	rm -rf bin
