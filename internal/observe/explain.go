@@ -48,14 +48,7 @@ type ExplainedValue struct {
 // Explain observes a Stack like the controller, with the rights of the given client. It
 // changes nothing.
 func Explain(ctx context.Context, api client.Reader, stack *v1.Stack, options Options, now func() time.Time) (*Explanation, error) {
-	reader, checks := &onlooker{Reader: api}, &reportedChecks{}
-	options.PartialCache = true // it has neither a cache nor an index
-	o := &Observer{
-		Cached: reader, APIReader: reader, Programs: checks,
-		Sources:     source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
-		PackSources: source.Resolver{Client: reader},
-		Expressions: dependency.NewExpressions(1), Now: now, Options: options,
-	}
+	o, reader, checks := looksOn(api, options, now)
 	seen, err := o.Observe(ctx, stack)
 	if err != nil {
 		return nil, fmt.Errorf("looking at Stack %s/%s: %w", stack.Namespace, stack.Name, err)
@@ -77,6 +70,19 @@ func Explain(ctx context.Context, api client.Reader, stack *v1.Stack, options Op
 		}
 	}
 	return explained, nil
+}
+
+// looksOn returns an Observer for a reader that is not the controller: with the rights of its
+// client, without a cache, an index or a parser of Programs.
+func looksOn(api client.Reader, options Options, now func() time.Time) (*Observer, *onlooker, *reportedChecks) {
+	reader, checks := &onlooker{Reader: api}, &reportedChecks{}
+	options.PartialCache = true // it has neither a cache nor an index
+	return &Observer{
+		Cached: reader, APIReader: reader, Programs: checks,
+		Sources:     source.Resolver{Client: reader, NoCrossNamespaceRefs: options.NoCrossNamespaceRefs},
+		PackSources: source.Resolver{Client: reader},
+		Expressions: dependency.NewExpressions(1), Now: now, Options: options,
+	}, reader, checks
 }
 
 // explainInputs also observes the inputs of a Stack that is suspended or has a run in

@@ -25,7 +25,7 @@ type reportedChecks struct {
 // Of returns the text of the Program, which is part of the digest of a run, with the
 // faults from its status.
 func (c *reportedChecks) Of(object *unstructured.Unstructured) (programs.Checked, error) {
-	raw, err := programJSON(object)
+	raw, err := ProgramJSON(object)
 	if err != nil {
 		return programs.Checked{}, err
 	}

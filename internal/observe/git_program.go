@@ -64,6 +64,9 @@ func (o *Observer) gitProgram(ctx context.Context, stack *v1.Stack, seen *Observ
 	if errOfRepo != nil {
 		return Program{}, errOfRepo
 	}
+	if o.AssumeUnchanged && repo == nil {
+		return fetchedProgram(stack, &source.Source{Revision: stackstatus.UnchangedRevision(stack)}), nil
+	}
 	secret, err := o.readGitSecret(ctx, stack, credentials)
 	if err != nil {
 		return Program{}, err

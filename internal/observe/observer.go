@@ -81,6 +81,9 @@ type Options struct {
 	// PartialCache says that the cache lacks some of the Stacks that others may refer to,
 	// as in a shard.
 	PartialCache bool
+	// AssumeUnchanged takes a projectRepo that nobody has fetched here for unchanged since the
+	// last update of the Pulumi operator.
+	AssumeUnchanged bool
 	// RequeueDependency is how often to check Stacks that are not in the cache, whose
 	// changes trigger no event.
 	RequeueDependency time.Duration

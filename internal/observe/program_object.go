@@ -34,14 +34,15 @@ type ProgramCheck func(raw []byte) programs.Checked
 
 // Of validates a Program.
 func (c ProgramCheck) Of(object *unstructured.Unstructured) (programs.Checked, error) {
-	raw, err := programJSON(object)
+	raw, err := ProgramJSON(object)
 	if err != nil {
 		return programs.Checked{}, err
 	}
 	return c(raw), nil
 }
 
-func programJSON(object *unstructured.Unstructured) ([]byte, error) {
+// ProgramJSON returns the program of an object as it is stored, with the keys that the API type does not have.
+func ProgramJSON(object *unstructured.Unstructured) ([]byte, error) {
 	// One stored before the field was required has null here.
 	raw, err := json.Marshal(object.Object["program"])
 	if err != nil {

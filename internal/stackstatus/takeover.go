@@ -4,6 +4,7 @@
 package stackstatus
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,32 +23,47 @@ import (
 // with the program at this revision, and this controller has not run it since. madeAt is when
 // the Program was created, zero for a source.
 func AppliedByOperator(stack *v1.Stack, revision string, madeAt time.Time) bool {
-	status, last := &stack.Status, stack.Status.LastUpdate
-	switch {
-	case last == nil, status.LastAttemptedDigest != "", status.LastAppliedDigest != "", len(status.History) > 0:
-		return false // never updated, or not by the operator
-	case uuid.Validate(last.Name) == nil:
-		return false // a run of this controller, of whose status a CRD of the operator has left no more
-	case status.CurrentUpdate != nil:
-		return false // the operator has not seen the end of another update
-	case last.State != v1.UpdateSucceeded, last.Type != "" && last.Type != v1.UpdateTypeUp:
-		return false
-	case isNotReady(stack) && reasonOf(stack, meta.ReadyCondition) != meta.ArtifactFailedReason:
-		return false // stalled, or about to run; a missing source does not count, as this controller reports it
-	}
-	return isOfGeneration(stack) && isOfRequest(stack) && isOfRevision(stack, revision, madeAt)
+	return UnprovenOfOperator(stack, revision, madeAt) == ""
 }
 
-// isOfGeneration reports whether the last update of the operator was of the current spec.
-// The operator v2 records the generation. v1 records the generation it has observed, but
+// UnprovenOfOperator returns what keeps the status from proving that, "" if it does.
+func UnprovenOfOperator(stack *v1.Stack, revision string, madeAt time.Time) string {
+	status, last := &stack.Status, stack.Status.LastUpdate
+	switch {
+	case status.LastAttemptedDigest != "", status.LastAppliedDigest != "", len(status.History) > 0:
+		return "this controller has run it"
+	case last == nil:
+		return "the operator has never updated it"
+	case uuid.Validate(last.Name) == nil:
+		return "this controller has run it" // a CRD of the operator has left no more of the status
+	case status.CurrentUpdate != nil:
+		return "the operator has not seen the end of an update"
+	case last.Type != "" && last.Type != v1.UpdateTypeUp:
+		return fmt.Sprintf("the last run of the operator was of type %q", last.Type)
+	case last.State != v1.UpdateSucceeded:
+		return "the last update of the operator has not succeeded"
+	case isNotReady(stack) && reasonOf(stack, meta.ReadyCondition) != meta.ArtifactFailedReason:
+		return "it is not ready" // stalled, or about to run; a missing source does not count, as this controller reports it
+	}
+	return cmp.Or(otherGeneration(stack), otherRequest(stack), otherRevision(stack, revision, madeAt))
+}
+
+// otherGeneration returns why the last update of the operator may not have been of the current
+// spec. The operator v2 records the generation. v1 records the generation it has observed, but
 // applies an edit only with the next commit, unless the spec names the commit. So with v1
 // only a spec that was never edited is proven.
-func isOfGeneration(stack *v1.Stack) bool {
+func otherGeneration(stack *v1.Stack) string {
 	if byOperatorV2(stack) {
-		return stack.Status.LastUpdate.Generation == stack.Generation
+		if stack.Status.LastUpdate.Generation == stack.Generation {
+			return ""
+		}
+		return "its spec was edited after the last update"
 	}
 	followsNothing := stack.Spec.Commit != "" && stack.Spec.Branch == "" && !isNotReady(stack)
-	return stack.Status.ObservedGeneration == stack.Generation && (stack.Generation == 1 || followsNothing)
+	if stack.Status.ObservedGeneration == stack.Generation && (stack.Generation == 1 || followsNothing) {
+		return ""
+	}
+	return "its spec was edited, and the status of the operator v1 does not say whether that was applied"
 }
 
 func isNotReady(stack *v1.Stack) bool {
@@ -56,26 +72,65 @@ func isNotReady(stack *v1.Stack) bool {
 
 func byOperatorV2(stack *v1.Stack) bool { return stack.Status.LastUpdate.Generation != 0 }
 
-// isOfRequest reports whether the last update of the operator was for the last request.
-// If it recorded none, a Stack that is Ready waits for no update.
-func isOfRequest(stack *v1.Stack) bool {
+// otherRequest returns why the last update of the operator may not have been for the last
+// request. If it recorded none, a Stack that is Ready waits for no update.
+func otherRequest(stack *v1.Stack) string {
 	answered, asked := stack.Status.LastUpdate.ReconcileRequest, stack.Annotations[v1.ReconcileRequestAnnotation]
-	return answered == asked || answered == "" && !isNotReady(stack)
+	if answered == asked || answered == "" && !isNotReady(stack) {
+		return ""
+	}
+	return "the operator has not answered its annotation " + v1.ReconcileRequestAnnotation
 }
 
-// isOfRevision reports whether the last update of the operator was of the current
+// otherRevision returns why the last update of the operator may not have been of the current
 // program. An attempt of v1 that failed after it no longer counts once the program is
 // back at that revision, whatever it left behind.
-func isOfRevision(stack *v1.Stack, revision string, madeAt time.Time) bool {
+func otherRevision(stack *v1.Stack, revision string, madeAt time.Time) string {
 	last, now := stack.Status.LastUpdate, revisionOfOperator(stack, revision)
-	return now != "" && last.LastSuccessfulCommit == now &&
-		(last.LastAttemptedCommit == "" || last.LastAttemptedCommit == now) && isOfObject(last, madeAt)
+	switch {
+	case now == "":
+		return "the revision of its program is not known"
+	case last.LastSuccessfulCommit != now:
+		return fmt.Sprintf("its program is at %s, and the last update was of %s", now, cmp.Or(last.LastSuccessfulCommit, "no known revision"))
+	case last.LastAttemptedCommit != "" && last.LastAttemptedCommit != now:
+		return fmt.Sprintf("the operator has last tried to update it to %s", last.LastAttemptedCommit)
+	case !isOfObject(last, madeAt):
+		return "its Program was created after the last update"
+	}
+	return ""
 }
 
 // isOfObject reports whether the update was of this Program, and not of an earlier one of
 // the same name: generations start at 1 again.
 func isOfObject(last *v1.LastUpdate, madeAt time.Time) bool {
 	return madeAt.IsZero() || (last.LastResyncTime != nil && !last.LastResyncTime.Time.Before(madeAt))
+}
+
+// UnchangedRevision returns the revision that a GitRepository has for the projectRepo of a
+// Stack if nothing was pushed since the last update of the operator, "" if there was none.
+func UnchangedRevision(stack *v1.Stack) string {
+	last := stack.Status.LastUpdate
+	if stack.Spec.Commit != "" {
+		return "sha1:" + stack.Spec.Commit
+	}
+	if last == nil || last.LastSuccessfulCommit == "" {
+		return ""
+	}
+	return stack.Spec.Branch + "@sha1:" + last.LastSuccessfulCommit
+}
+
+// OfOperator returns which major version of the Pulumi operator has last updated the Stack, 0 if
+// it is not known, and whether this controller has run it or taken it over since.
+func OfOperator(stack *v1.Stack) (major int, taken bool) {
+	last := stack.Status.LastUpdate
+	taken = ranHere(stack) || (last != nil && uuid.Validate(last.Name) == nil)
+	switch {
+	case stack.Status.CurrentUpdate != nil, last != nil && byOperatorV2(stack):
+		return 2, taken
+	case last != nil:
+		return 1, taken
+	}
+	return 0, taken
 }
 
 // revisionOfOperator returns the revision of the program in the operator's format: the

@@ -42,12 +42,12 @@ spec:
 	operatorsNeighbour = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: neighbour, namespace: flux-system}\n"
 )
 
-// TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit types what docs/migration.md says about a Kustomization that has installed
+// TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit types what docs/migration/steps.md says about a Kustomization that has installed
 // the operator beside something else, and then removes the whole Kustomization while it is suspended, as one with nothing else.
 func TestTheOperatorThatFluxHasInstalledIsTakenOutOfGit(t *testing.T) {
 	short.Skip(t)
 	c := bootstrapped(t, cut(saved(NewWithT(t)), inFluxSystem("")))
-	guide, err := page("migration.md")
+	guide, err := page("migration/steps.md")
 	c.Expect(err).NotTo(HaveOccurred())
 	operatorsCRDs, err := operator.Manifest()
 	c.Expect(err).NotTo(HaveOccurred())

@@ -46,7 +46,7 @@ func onlyInV2() (fields []string) {
 
 // droppedFields lists the fields of spec, without those inside of others, that the table says an operator does not have.
 func (m *migration) droppedFields() (fields []string) {
-	for _, row := range regexp.MustCompile("(?m)^ *\\| ((?:`\\w+`(?:, )?)+) \\|").FindAllStringSubmatch(m.guide.section(back), -1) {
+	for _, row := range regexp.MustCompile("(?m)^ *\\| ((?:`\\w+`(?:, )?)+) \\|").FindAllStringSubmatch(m.wayBack.section(back), -1) {
 		for _, field := range strings.Split(row[1], ", ") {
 			fields = append(fields, strings.Trim(field, "`"))
 		}
@@ -57,7 +57,7 @@ func (m *migration) droppedFields() (fields []string) {
 // goBack ends where one starts the operator.
 func (m *migration) goBack() {
 	m.test.Helper()
-	unfinished := m.guide.command(back, "kubectl get stacks -A -o custom-columns=")
+	unfinished := m.wayBack.command(back, "kubectl get stacks -A -o custom-columns=")
 	m.finished(unfinished)
 	m.release()
 	m.usesOurs()
@@ -68,22 +68,22 @@ func (m *migration) goBack() {
 	m.stop(unfinished)
 	m.clear(never)
 
-	m.kubectl(m.guide.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
+	m.kubectl(m.wayBack.command(back, "kubectl apply --server-side --force-conflicts -f ", "<file>", m.crds))
 	m.keepsAll()
 	m.Expect(m.Create(m.ctx, m.longNamed())).To(MatchError(ContainSubstring("no more than 42 characters")))
 	for _, stack := range []*v1.Stack{m.proven, m.failed, m.setAside} {
 		m.operatorTakes(stack)
 	}
 	m.Expect(m.things()).To(HaveLen(5), "nothing was destroyed")
-	m.kubectl(m.guide.command(back, "kubectl delete gitrepositories"))
+	m.kubectl(m.wayBack.command(back, "kubectl delete gitrepositories"))
 }
 
 // stop ends the controller, and looks again whether everything is finished.
 func (m *migration) stop(unfinished string) {
 	m.test.Helper()
-	m.kubectl(m.guide.command(back, "kubectl -n flux-system scale "))
+	m.kubectl(m.wayBack.command(back, "kubectl -n flux-system scale "))
 	m.Eventually(func() string { return m.kubectl("kubectl -n flux-system get pods") }).Should(HavePrefix("No resources found"))
-	m.Expect(m.kubectl(m.guide.command(back, "kubectl get deployments -A "))).To(MatchRegexp(`(?m)^flux-system +pulumi-controller +0/0 `))
+	m.Expect(m.kubectl(m.wayBack.command(back, "kubectl get deployments -A "))).To(MatchRegexp(`(?m)^flux-system +pulumi-controller +0/0 `))
 	m.Expect(m.Controller.Stop()).To(Succeed())
 	m.finished(unfinished)
 	m.showsWhatIsUnfinished(unfinished)
@@ -93,7 +93,7 @@ func (m *migration) stop(unfinished string) {
 func (m *migration) clear(never *v1.Stack) {
 	m.test.Helper()
 	m.wasRecovered(m.setAside)
-	m.kubectl(m.guide.command(back, "clear_status() {"))
+	m.kubectl(m.wayBack.command(back, "clear_status() {"))
 	m.Expect(m.Get(m.ctx, keyOf(never), never)).To(Succeed())
 	m.Expect(never.Status.LastUpdate).To(BeNil(), "v2 sends one that is empty with a time that is null, which is refused")
 	m.Expect(never.Status.Conditions).To(BeEmpty())
@@ -155,7 +155,7 @@ func (m *migration) release() {
 	stack := m.longNamed()
 	m.apply(stack)
 	m.awaitReady(stack)
-	m.kubectl(m.guide.command(back, "kubectl -n <namespace> patch ", "<namespace>", stack.Namespace, "<name>", stack.Name))
+	m.kubectl(m.wayBack.command(back, "kubectl -n <namespace> patch ", "<namespace>", stack.Namespace, "<name>", stack.Name))
 	m.awaitGone(stack)
 	m.Expect(m.resourcesInState("set-aside", "dev")).To(Equal([]string{"d"}), "the stack stays in the backend")
 	m.releaseCancelled()
@@ -176,7 +176,7 @@ func (m *migration) releaseCancelled() {
 	m.Expect(m.cloud.Release()).To(Succeed())
 	m.awaitStalled(stack, v1.CancelRequestedReason, "was cancelled on request")
 
-	edited, deleted, _ := strings.Cut(m.guide.command(back, "kubectl -n <namespace> patch ", "<namespace>", stack.Namespace, "<name>", stack.Name), "\n")
+	edited, deleted, _ := strings.Cut(m.wayBack.command(back, "kubectl -n <namespace> patch ", "<namespace>", stack.Namespace, "<name>", stack.Name), "\n")
 	m.kubectl(edited)
 	m.Consistently(func(g Gomega) {
 		g.Expect(m.Get(m.ctx, keyOf(stack), stack)).To(Succeed())

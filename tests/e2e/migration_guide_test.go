@@ -20,12 +20,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
-// migration is an administrator who reads docs/migration.md and types what it says, in a cluster that has Flux, the
+// migration is an administrator who reads the pages of docs/migration and types what it says, in a cluster that has Flux, the
 // operator v2 and Kubernetes' own controllers, but no kubelet: the controller is no pod here.
 type migration struct {
 	*tenant
 	root, dir, crds          string
-	guide, installation      *page
+	guide, wayBack           *page
+	installation             *page
 	bare                     *barePulumi
 	proven, failed, setAside *v1.Stack
 	// specs are those that the Stacks had with the operator, by name.
@@ -46,6 +47,7 @@ func TestTheMigrationGuideLeadsThereAndBack(t *testing.T) {
 	m.specs = m.stored("v1")
 	m.Expect(m.specs).To(HaveLen(3))
 
+	m.foresees()
 	m.stopOperator()
 	m.replaceCRDs()
 	m.install()
@@ -56,7 +58,7 @@ func TestTheMigrationGuideLeadsThereAndBack(t *testing.T) {
 		`kubectl -n <namespace> patch kustomization <name> --type=merge -p '{"spec":{"prune":false}}'`),
 		"what one must not do, or need not, and what tests/bootstrap types")
 	m.goBack()
-	m.Expect(m.guide.untyped(back)).To(BeEmpty())
+	m.Expect(m.wayBack.untyped(back)).To(BeEmpty())
 }
 
 // newMigration starts a cluster with Flux.
@@ -69,7 +71,7 @@ func newMigration(t *testing.T) *migration {
 	plane, api := withFlux(ctx, t, filepath.Join(dir, "cluster"))
 	m := &migration{dir: dir, root: root, tenant: moveIn(t, &world{dir: dir, System: &system.System{WithWatch: api, ControlPlane: plane}})}
 	m.ctx = ctx
-	m.guide, m.installation = m.pageOf("migration.md"), m.pageOf("installation.md")
+	m.guide, m.wayBack, m.installation = m.pageOf("migration/steps.md"), m.pageOf("migration/back.md"), m.pageOf("installation.md")
 	return m
 }
 

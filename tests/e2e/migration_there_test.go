@@ -4,11 +4,13 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -17,11 +19,33 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/command"
+	cli "github.com/flux-pulumi/pulumi-controller/internal/cli/migration"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
 // there is the section of the guide that leads from the operator to this controller.
 const there = "Migrate"
+
+// foresees expects the check to say, before anything has changed, what takeOver then sees.
+func (m *migration) foresees() {
+	m.test.Helper()
+	var out, errs strings.Builder
+	exit := command.Run(m.ctx, command.Environment{
+		In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now, Getenv: func(string) string { return "" }, PollInterval: time.Second,
+	}, []string{"check", "--migration", "-o", "json", "--kubeconfig", m.ControlPlane.KubeconfigPath()})
+	m.Expect(exit).To(BeZero(), errs.String())
+	var report cli.Report
+	m.Expect(json.Unmarshal([]byte(out.String()), &report)).To(Succeed())
+	outcomes := map[string]string{}
+	for _, stack := range report.Stacks {
+		outcomes[stack.Name] = strings.TrimSpace(string(stack.Outcome) + " " + stack.Run)
+	}
+	m.Expect(outcomes).To(Equal(map[string]string{"proven": "TakenOver", "failed": "Runs update", "set-aside": "TakenOver"}))
+	m.Expect(report.Operators).To(HaveLen(1))
+	m.Expect(report.Operators[0].Stop).To(Equal([]string{"kubectl -n pulumi-kubernetes-operator scale deployment controller-manager --replicas=0"}))
+	m.keepsAll()
+}
 
 func (m *migration) stopOperator() {
 	m.test.Helper()
@@ -72,7 +96,7 @@ func (m *migration) replaceCRDs() {
 // install does what docs/installation.md says, with the configuration of this repository, and runs what that has installed.
 func (m *migration) install() {
 	m.test.Helper()
-	m.Expect(m.guide.section(there)).To(ContainSubstring("4. [Install the controller](installation.md)"))
+	m.Expect(m.guide.section(there)).To(ContainSubstring("4. [Install the controller](../installation.md)"))
 	dir := filepath.Join(m.dir, "kustomization")
 	m.Expect(os.Mkdir(dir, 0o755)).To(Succeed())
 	config, err := filepath.Rel(dir, filepath.Join(m.root, "config", "default"))

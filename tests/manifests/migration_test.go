@@ -18,13 +18,13 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestManifestsMigrationTable compares the tables of docs/migration.md with the operator's fields that this CRD
+// TestManifestsMigrationTable compares the tables of docs/migration/fields.md with the operator's fields that this CRD
 // keeps, and the version that introduced each.
 func TestManifestsMigrationTable(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
-	text, err := os.ReadFile(filepath.Join(root, "docs", "migration.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "migration", "fields.md"))
 	g.Expect(err).NotTo(HaveOccurred())
 	ours := readCRDs(t)["Stack"].Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
 	before := operator.StackCRD(false).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
@@ -54,4 +54,24 @@ func fieldRows(page, heading string) [][]string {
 		rows = append(rows, match[1:])
 	}
 	return rows
+}
+
+// TestManifestsCommonPathOfAMigration expects each command of the front page in the pages whose commands tests type.
+func TestManifestsCommonPathOfAMigration(t *testing.T) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	read := func(path ...string) string {
+		text, err := os.ReadFile(filepath.Join(append([]string{root, "docs"}, path...)...))
+		g.Expect(err).NotTo(HaveOccurred())
+		return string(text)
+	}
+	typed := strings.Join(strings.Fields(read("migration", "steps.md")+read("installation.md")), " ")
+	_, path, _ := strings.Cut(read("migration.md"), "\n## The common path\n")
+	path, _, _ = strings.Cut(path, "\n## ")
+	commands := regexp.MustCompile("(?m)^kubectl .*$").FindAllString(path, -1)
+	g.Expect(len(commands)).To(BeNumerically(">", 5))
+	for _, command := range commands {
+		g.Expect(typed).To(ContainSubstring(strings.Replace(command, "<release>-controller-manager", "<name>", 1)))
+	}
 }

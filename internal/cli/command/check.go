@@ -26,22 +26,40 @@ const minKubernetes = "1.33.0"
 
 func newCheck(s *session) *cobra.Command {
 	var pre bool
+	migrates := &migrationFlags{}
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the prerequisites and the installation of pulumi-controller",
+		Long: `Checks the prerequisites and the installation of pulumi-controller.
+
+With --migration, it says for each Stack of the Pulumi operator what happens when this controller takes it over: which fields
+are applied, what to edit first, and whether a run follows. It reads all namespaces, or that of --namespace, with your permissions,
+and changes nothing. If the controller will have flags of the same name, set them here too.`,
 		Example: `  # Check the prerequisites of an installation
   flux pulumi check --pre
 
   # Check the installation
-  flux pulumi check`,
+  flux pulumi check
+
+  # See what a migration from the Pulumi operator means for its Stacks
+  flux pulumi check --migration`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := s.limited(cmd)
 			defer cancel()
+			if migrates.on {
+				namespace := ""
+				if cmd.Flags().Changed("namespace") {
+					namespace = s.namespace()
+				}
+				return s.checkMigration(ctx, namespace, migrates.forController(), migrates.output)
+			}
 			return s.check(ctx, pre)
 		},
 	}
 	cmd.Flags().BoolVar(&pre, "pre", false, "only check the prerequisites of an installation")
+	migrates.addTo(cmd)
+	cmd.MarkFlagsMutuallyExclusive("pre", "migration")
 	return cmd
 }
 

@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := errors.Join(server.Stop(), empty.Stop()); err != nil {
+	if err := errors.Join(server.Stop(), empty.Stop(), operated.Stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
