@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -19,8 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/cli/command"
-	cli "github.com/flux-pulumi/pulumi-controller/internal/cli/migration"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -30,16 +27,19 @@ const there = "Migrate"
 // foresees expects the check to say, before anything has changed, what takeOver then sees.
 func (m *migration) foresees() {
 	m.test.Helper()
-	var out, errs strings.Builder
-	exit := command.Run(m.ctx, command.Environment{
-		In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now, Getenv: func(string) string { return "" }, PollInterval: time.Second,
-	}, []string{"check", "--migration", "-o", "json", "--kubeconfig", m.ControlPlane.KubeconfigPath()})
-	m.Expect(exit).To(BeZero(), errs.String())
-	var report cli.Report
-	m.Expect(json.Unmarshal([]byte(out.String()), &report)).To(Succeed())
+	cli, err := system.NewFluxCLI(m.test.TempDir(), m.ControlPlane.KubeconfigPath())
+	m.Expect(err).NotTo(HaveOccurred())
+	out, errs, exit, err := cli.Run(m.ctx, "pulumi", "check", "--migration", "-o", "json")
+	m.Expect(err).NotTo(HaveOccurred())
+	m.Expect(exit).To(BeZero(), errs)
+	var report struct {
+		Stacks    []struct{ Name, Outcome, Run string }
+		Operators []struct{ Stop []string }
+	}
+	m.Expect(json.Unmarshal([]byte(out), &report)).To(Succeed())
 	outcomes := map[string]string{}
 	for _, stack := range report.Stacks {
-		outcomes[stack.Name] = strings.TrimSpace(string(stack.Outcome) + " " + stack.Run)
+		outcomes[stack.Name] = strings.TrimSpace(stack.Outcome + " " + stack.Run)
 	}
 	m.Expect(outcomes).To(Equal(map[string]string{"proven": "TakenOver", "failed": "Runs update", "set-aside": "TakenOver"}))
 	m.Expect(report.Operators).To(HaveLen(1))
