@@ -4,6 +4,7 @@
 package manifests
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,4 +103,26 @@ func TestExamplesCommitNoPackages(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred(), "%s: git %s\n%s", example, args, said)
 		}
 	}
+}
+
+// TestManifestsThatReadersTypeAlongUseProvidersThatTheyHave leaves only the quickstart, which make demo applies without a
+// network, to the provider of the tests.
+func TestManifestsThatReadersTypeAlongUseProvidersThatTheyHave(t *testing.T) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	ofTests := regexp.MustCompile(`type: lab:|lab:directory`)
+	checked := 0
+	for _, dir := range []string{"examples", "docs"} {
+		g.Expect(filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || strings.Contains(path, filepath.Join("examples", "quickstart")) {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			checked++
+			g.Expect(string(text)).NotTo(MatchRegexp(ofTests.String()), path)
+			return err
+		})).To(Succeed())
+	}
+	g.Expect(checked).To(BeNumerically(">", 50))
 }
