@@ -276,6 +276,12 @@ type StackSpec struct {
 	// +optional
 	Drift *Drift `json:"drift,omitempty"`
 
+	// History controls how many runs are recorded, and whether the record
+	// outlives the Stack. Without it, the last 20 are kept until the Stack is
+	// deleted. A change starts no run.
+	// +optional
+	History *History `json:"history,omitempty"`
+
 	// RetryOnUpdateConflict retries sooner while another user of Pulumi holds
 	// the lock of the stack: after 5s, and then with twice the delay each time, up to the
 	// retryInterval. Without it, the controller retries at the retryInterval.

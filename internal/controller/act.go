@@ -226,6 +226,7 @@ func endEvent(before, stack *v1.Stack, record *v1.RunStatus, result *run.Result)
 // markInterrupted gives up on a run whose end nobody saw. The message says why.
 func (r *StackReconciler) markInterrupted(ctx context.Context, stack *v1.Stack, message string) error {
 	lost, before := *stack.Status.Run, stack.DeepCopy()
+	r.recordInterrupted(ctx, stack, message)
 	if err := r.patchStatus(ctx, stack, func() { stackstatus.MarkInterrupted(stack, message, r.Now()) }); err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, 
 	if err := r.releaseOutputs(ctx, stack); err != nil {
 		return err
 	}
+	if err := r.settleHistory(ctx, stack); err != nil {
+		return err
+	}
 	before := stack.DeepCopy()
 	if !controllerutil.RemoveFinalizer(stack, v1.StackFinalizer) {
 		return nil

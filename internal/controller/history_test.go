@@ -19,6 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/runlog"
 )
 
 // endDoing ends the run in flight, which has done something.
@@ -61,25 +62,78 @@ func TestWhatARunHasChangedIsKeptWithTheHistory(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(read()).To(Succeed())
 	g.Expect(metav1.IsControlledBy(kept, w.stack())).To(BeTrue())
-	g.Expect(kept.BinaryData).To(And(HaveLen(1), HaveKey(history.Key(first))))
+	g.Expect(kept.BinaryData).To(And(HaveLen(2), HaveKey(history.Key(first)), HaveKey(history.IndexKey)))
 	g.Expect(w.stack().Status.History).To(HaveLen(1))
 	g.Expect(history.ChangedIn(w.stack().Status.History[0].Metadata)).To(Equal([]string{first}))
 
-	version := kept.ResourceVersion
 	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"x"} })
 	w.mustReconcile()
-	w.endDoing(run.Succeeded, nil)
+	second := w.endDoing(run.Succeeded, nil)
+	w.runner.results[second].Tail = aLog("nothing to do")
 	w.mustReconcile()
 	g.Expect(w.stack().Status.History).To(HaveLen(2))
+	g.Expect(w.stack().Status.RunLog).To(BeNil(), "the log of the controller has it")
 	g.Expect(read()).To(Succeed())
-	g.Expect(kept.ResourceVersion).To(Equal(version), "nothing was changed")
+	g.Expect(runlog.Decode(kept.BinaryData[history.LogKey(second)])).To(Equal(aLog("nothing to do")))
 
 	w.change(func(spec *v1.StackSpec) { spec.Targets = []string{"y"} })
 	w.mustReconcile()
 	third := w.endDoing(run.Succeeded, planOf(plan.OpUpdate, "a"))
 	w.mustReconcile()
 	g.Expect(read()).To(Succeed())
-	g.Expect(kept.BinaryData).To(And(HaveLen(2), HaveKey(history.Key(first)), HaveKey(history.Key(third))))
+	g.Expect(kept.BinaryData).To(And(HaveLen(4), HaveKey(history.Key(first)), HaveKey(history.Key(third))))
+	entries, _, err := history.Entries(kept.BinaryData)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(history.Runs(entries)).To(Equal([]string{third, second, first}))
+	g.Expect(entries[2].LastReconciledStatus).To(Equal(w.stack().Status.History[2].LastReconciledStatus))
+	g.Expect(entries[2].Metadata).To(And(HaveKeyWithValue("operation", "update"), HaveKeyWithValue("cause", "change")))
+	g.Expect(entries[2].TotalReconciliations).To(BeEquivalentTo(1), "it was written twice")
+}
+
+func TestARunWithoutAnEndIsRecorded(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := takenOver(t)
+	w.edit(func(s *v1.Stack) { s.UID = "uid-of-app" })
+	id := w.stack().Status.Run.ID
+	w.others.gone = true
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Interrupted).NotTo(BeEmpty())
+	kept := &corev1.ConfigMap{}
+	g.Expect(w.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "app-history"}, kept)).To(Succeed())
+	entries, _, err := history.Entries(kept.BinaryData)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(entries).To(HaveLen(1))
+	g.Expect(entries[0].LastReconciledStatus).To(Equal(v1.RunInterruptedReason))
+	g.Expect(entries[0].Metadata).To(And(HaveKeyWithValue("run", id), HaveKey("message")))
+}
+
+func TestTheHistoryStaysIfItIsToBeRetained(t *testing.T) {
+	for name, retain := range map[string]bool{"retained": true, "not retained": false} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := inventoryWorld(t)
+			w.edit(func(s *v1.Stack) { s.Spec.DestroyOnFinalize = true })
+			w.mustReconcile()
+			w.endDoing(run.Succeeded, planOf(plan.OpCreate, "a"))
+			w.mustReconcile()
+			// Without another run that writes it.
+			w.edit(func(s *v1.Stack) { s.Spec.History = &v1.History{Retain: retain} })
+			g.Expect(w.Delete(t.Context(), w.stack())).To(Succeed())
+			w.mustReconcile()
+			destroyed := w.endDoing(run.Succeeded, planOf(plan.OpDelete, "a"))
+			w.mustReconcile()
+			w.mustReconcile()
+			g.Expect(w.deleted()).To(BeTrue())
+			kept := &corev1.ConfigMap{}
+			g.Expect(w.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "app-history"}, kept)).To(Succeed())
+			g.Expect(kept.OwnerReferences).To(HaveLen(map[bool]int{true: 0, false: 1}[retain]), "without owners, nobody collects it")
+			if retain {
+				g.Expect(kept.BinaryData).To(HaveKey(history.Key(destroyed)))
+			} else {
+				g.Expect(kept.BinaryData).NotTo(HaveKey(history.Key(destroyed)))
+			}
+		})
+	}
 }
 
 func TestAHistoryThatCannotBeKeptFailsNoRun(t *testing.T) {

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -68,19 +69,54 @@ func (r *StackReconciler) announceInventory(ctx context.Context, stack *v1.Stack
 	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: v1.InventoryFailedReason, Message: now.Message})
 }
 
-// publishHistory writes what a run has changed. It is for people to read, so an ended run never waits
-// for it: an entry of the history names the run all the same. A run that is in no entry has none.
+// publishHistory records a run. That is for people to read, so an ended run never waits for it: an entry of the
+// history in the status names the run all the same. Written before the status, it has the run also if this process
+// dies in between, and once.
 func (r *StackReconciler) publishHistory(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	isLast := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // the ConfigMap goes with the Stack
-	if isLast || result.Done == nil || !stackstatus.IsInHistory(stack, record, result) {
+	if isLast && !stack.RetainsHistory() {
 		return
 	}
-	change := history.Change{
-		EndedAt: result.EndedAt, Approved: record.Approved, ApprovedBy: stackstatus.ApprovedBy(stack, record), Plan: *result.Done,
+	of := stack.DeepCopy()
+	of.Status.Run = record.DeepCopy()
+	entry, isRecorded := stackstatus.Recorded(of, result)
+	if !isRecorded {
+		return
 	}
-	if err := r.publisher().History(ctx, stack, record.ID, change); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "failed to write what a run has changed", "run", record.ID)
+	kept := history.Record{Entry: entry, Log: cmp.Or(result.Log, result.Tail)}
+	if result.Done != nil {
+		kept.Change = &history.Change{
+			EndedAt: result.EndedAt, Approved: record.Approved, ApprovedBy: stackstatus.ApprovedBy(stack, record), Plan: *result.Done,
+		}
 	}
+	r.writeHistory(ctx, stack, kept)
+}
+
+// recordInterrupted records a run whose end nobody saw.
+func (r *StackReconciler) recordInterrupted(ctx context.Context, stack *v1.Stack, message string) {
+	if entry, isRecorded := stackstatus.RecordedInterrupted(stack.DeepCopy(), message, r.Now()); isRecorded {
+		r.writeHistory(ctx, stack, history.Record{Entry: entry})
+	}
+}
+
+func (r *StackReconciler) writeHistory(ctx context.Context, stack *v1.Stack, record history.Record) {
+	if err := r.publisher().History(ctx, stack, record); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to record a run in the history", "run", history.Run(record.Entry.Metadata))
+	}
+}
+
+// settleHistory has the record of a deleted Stack stay or go, as its spec says by now. The deletion waits only for
+// what a person wants to keep.
+func (r *StackReconciler) settleHistory(ctx context.Context, stack *v1.Stack) error {
+	err := r.publisher().SettleHistory(ctx, stack)
+	if err != nil && !stack.RetainsHistory() {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to hand the history over for deletion with its Stack")
+		return nil
+	}
+	if err != nil && !publish.IsForeign(err) {
+		return fmt.Errorf("failed to retain the history: %w", err)
+	}
+	return nil
 }
 
 // publishLog writes the log of a run whose pod will be gone, and returns its status. The

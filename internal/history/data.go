@@ -72,21 +72,3 @@ func Decode(data []byte) (Change, error) {
 	read.Approved, read.ApprovedBy = bounded.Line(read.Approved, plan.MaxName), bounded.Line(read.ApprovedBy, plan.MaxName)
 	return read, nil
 }
-
-// Add adds the data of a run to those of the runs that the history names, newest first, and drops all
-// others. If they are together too large, the oldest become empty. It returns the data of the ConfigMap.
-func Add(before map[string][]byte, runs []string, run string, data []byte) map[string][]byte {
-	kept, size := map[string][]byte{Key(run): data}, len(data)
-	for _, one := range runs {
-		key := Key(one)
-		value, known := before[key]
-		if _, again := kept[key]; again || !known {
-			continue
-		}
-		if size += len(value); size > maxData {
-			value = []byte{}
-		}
-		kept[key] = value
-	}
-	return kept
-}

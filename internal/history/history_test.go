@@ -79,13 +79,3 @@ func TestAChangeIsKeptAndBounded(t *testing.T) {
 	_, err = Decode(forged)
 	g.Expect(err).To(MatchError(ContainSubstring("more than")))
 }
-
-func TestTheOldestChangesMakeRoom(t *testing.T) {
-	g := NewWithT(t)
-	third := make([]byte, maxOne)
-	before := map[string][]byte{Key("a"): third, Key("b"): third, Key("c"): third, Key("gone"): third, "else": third}
-	kept := Add(before, []string{"c", "b", "none", "a"}, "d", third)
-	g.Expect(kept).To(Equal(map[string][]byte{Key("d"): third, Key("c"): third, Key("b"): third, Key("a"): {}}))
-	g.Expect(Add(kept, []string{"d", "c", "b", "a"}, "d", third)).To(Equal(kept), "the same run again")
-	g.Expect(Add(kept, nil, "e", []byte("x"))).To(Equal(map[string][]byte{Key("e"): []byte("x")}))
-}

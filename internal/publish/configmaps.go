@@ -5,6 +5,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,12 @@ type foreignConfigMapError struct{ namespace, name string }
 
 func (e *foreignConfigMapError) Error() string {
 	return fmt.Sprintf("ConfigMap %s/%s does not belong to this Stack: delete or rename it", e.namespace, e.name)
+}
+
+// IsForeign reports whether a ConfigMap was left alone because the Stack does not own it.
+func IsForeign(err error) bool {
+	var foreign *foreignConfigMapError
+	return errors.As(err, &foreign)
 }
 
 // ownedMeta reads the metadata of a ConfigMap of the Stack; nil if there is none.

@@ -53,10 +53,7 @@ type Driver struct {
 func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line string)) run.Result {
 	started := time.Now()
 	kept := keptLog{log: log}
-	if d.KeepLog {
-		log = kept.add
-	}
-	s := &session{driver: d, dir: dir, run: r, log: log}
+	s := &session{driver: d, dir: dir, run: r, log: kept.add}
 	s.mask = maskerOf(r)
 	s.mask.Follow(r.LateMasks)
 	s.events = &events{mask: s.mask}
@@ -70,7 +67,11 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	result := s.result(s.ending(last, err, context.Cause(ctx)))
 	result.StartedAt, result.EndedAt = started, ended
 	s.noteTypeCheck(result.Outcome)
-	result.Log = kept.masked(s.mask)
+	if end := kept.masked(s.mask); d.KeepLog {
+		result.Log = end
+	} else {
+		result.Tail = end
+	}
 	return result
 }
 

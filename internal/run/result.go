@@ -125,6 +125,8 @@ type Result struct {
 	// Log is the end of the run's log, if the log itself is gone with the place of the run.
 	// Nil otherwise.
 	Log *Log `json:",omitempty"`
+	// Tail is the end of the log of a run whose place keeps the log, for the history. Nil otherwise.
+	Tail *Log `json:",omitempty"`
 	// Permalink to the update in Pulumi Cloud.
 	Permalink string `json:",omitempty"`
 	// StartedAt and EndedAt bound the run.

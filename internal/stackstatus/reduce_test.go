@@ -20,7 +20,7 @@ import (
 // leftOut are the fields of a result that may be missing in a status that the API server
 // refused with them: a person can do without them, or finds them in the state.
 var leftOut = []string{
-	"Warnings", "Outputs", "Plain", "LeftOut", "OutputsMissed", "Inventory", "Log", "Permalink",
+	"Warnings", "Outputs", "Plain", "LeftOut", "OutputsMissed", "Inventory", "Log", "Tail", "Permalink",
 }
 
 func TestARefusedResultKeepsAllThatLaterRunsNeed(t *testing.T) {
@@ -28,7 +28,7 @@ func TestARefusedResultKeepsAllThatLaterRunsNeed(t *testing.T) {
 		Outcome: run.Failed, Operation: run.Update, Approved: "sha256:aa", Message: "boom", Warnings: []string{"w"}, Outputs: map[string]json.RawMessage{"a": nil}, Plain: &run.PlainOutputs{},
 		LeftOut: 1, OutputsMissed: true, Changes: run.Changes{Created: 1}, Project: run.Project{Name: "app"}, Backend: "file:///state",
 		Interrupted: true, Emptied: true, UnknownCreates: []string{"urn:a"}, Forgotten: []string{"urn:b"}, Inventory: &run.Inventory{},
-		Plan: &plan.Plan{}, Done: &plan.Plan{}, Drift: &run.Drift{}, Violations: run.Violations{Mandatory: map[string]int{"guard": 1}}, Log: &run.Log{}, Permalink: "https://example.com", StartedAt: started, EndedAt: started.Add(time.Second),
+		Plan: &plan.Plan{}, Done: &plan.Plan{}, Drift: &run.Drift{}, Violations: run.Violations{Mandatory: map[string]int{"guard": 1}}, Log: &run.Log{}, Tail: &run.Log{}, Permalink: "https://example.com", StartedAt: started, EndedAt: started.Add(time.Second),
 	}
 	small := WithoutDetails(full, errors.New("no"))
 	for i := range reflect.TypeFor[run.Result]().NumField() {

@@ -167,7 +167,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	ended.Changes, ended.Violations = boundedChanges(ended.Changes), boundedViolations(ended.Violations)
 	ended.Outputs, ended.LeftOut = boundedOutputs(ended.Outputs, boundedCount(ended.LeftOut))
 	ended.Inventory = boundedInventory(ended.Inventory)
-	ended.Log = runlog.Bounded(ended.Log)
+	ended.Log, ended.Tail = runlog.Bounded(ended.Log), nil
 	if ended.Plan, err = read.plan(); err != nil {
 		return nil, errors.New("reading the result of the run: its plan is not the expected JSON") // the error may quote it
 	}
