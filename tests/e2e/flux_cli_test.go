@@ -4,10 +4,12 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -127,6 +129,10 @@ func (f *fluxCLI) showsWhatHappened() {
 	f.Expect(f.does("history", "stack", "app", "--diff")).To(MatchRegexp(`(?s)^UpdateFailed: update of .* ! lab:index:Thing c \(update failed\)\n.*` +
 		`\nReconciliationSucceeded: .* ~ lab:index:Thing c \(updated\)\n +~ value: "two" => "three"\n.*` +
 		`\nReconciliationSucceeded: .* ~ lab:index:Thing b \(updated\)\n.*: 2 created\n \+ lab:index:Thing b \(created\)\n`))
+	var recorded meta.History
+	f.Expect(json.Unmarshal([]byte(f.does("history", "stack", "app", "-o", "json")), &recorded)).To(Succeed())
+	f.Expect(recorded[0].Metadata).To(And(HaveKeyWithValue("cause", Not(BeEmpty())), HaveKeyWithValue("message", ContainSubstring("the quota is exceeded"))))
+	f.Expect(f.does("history", "stack", "app", "--log", recorded[0].Metadata["run"])).To(ContainSubstring("the quota is exceeded"))
 	f.Expect(f.does("debug", "stack", "app")).To(ContainSubstring("\ninputs"))
 	f.Expect(f.does("trace", "stack", "app")).To(And(HavePrefix("Object:          Stack/app\n"), ContainSubstring("GitRepository:"), ContainSubstring("Branch:")))
 	f.Expect(f.does("export", "stack", "app")).To(And(HavePrefix("---\napiVersion: pulumi.com/v1\nkind: Stack\n"), Not(ContainSubstring("status:"))))

@@ -8,58 +8,131 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/records"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
-func newHistory(s *session) *cobra.Command {
-	output, diff := "", false
-	cmd := newStackCommand(s, "Show the last runs of a Stack",
-		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
-			return s.history(ctx, api, stack, output, diff)
-		})
-	cmd.Long = `Shows the last runs of a Stack, newest first. Consecutive runs with the same inputs and the same outcome share a line.
+// historyOptions are the flags of the command history.
+type historyOptions struct {
+	output, log string
+	diff        bool
+}
 
-With --diff, it shows what the runs have changed, property by property, with secrets hidden. You need permission to read
-ConfigMaps in the namespace.`
+func newHistory(s *session) *cobra.Command {
+	options := historyOptions{}
+	cmd := &cobra.Command{
+		Use: "stack [name]", Aliases: []string{"stacks"}, Short: "Show the last runs of a Stack",
+		ValidArgsFunction: s.completeName(cluster.Stack().GroupVersionKind),
+		RunE: s.onOne(cluster.Stack(), func(ctx context.Context, api client.WithWatch, of target) error {
+			return s.history(ctx, api, of.ObjectKey, options)
+		}),
+	}
+	cmd.Long = `Shows the recorded runs of a Stack, newest first. Consecutive runs with the same inputs and the same outcome that
+changed nothing share a line. You need permission to read ConfigMaps in the namespace: without it, the command shows the
+last results in the status.
+
+With --diff, it shows what the runs have changed, property by property, with secrets hidden, and with --log the end of the log
+of a run. It also shows the runs of a deleted Stack whose history was retained.`
 	cmd.Example = `  # Show the last runs of a Stack
   flux pulumi history stack network -n apps
 
   # Show what they have changed
   flux pulumi history stack network --diff
 
+  # Show the end of the log of a run
+  flux pulumi history stack network --log 0d5c2a1e-6f0b-4c39-9a55-3f4f2f0f8f6e
+
   # Print them as JSON
   flux pulumi history stack network -o json`
-	cmd.Flags().BoolVar(&diff, "diff", false, "show what the runs have changed")
-	addOutputFlag(cmd, cmd.Flags(), &output, "print the history as json or yaml, or with --diff as markdown", markdownOutput)
+	cmd.Flags().BoolVar(&options.diff, "diff", false, "show what the runs have changed")
+	cmd.Flags().StringVar(&options.log, "log", "", "show the end of the log of the run with this ID, which --diff and -o json show, or the beginning of the ID")
+	cmd.MarkFlagsMutuallyExclusive("diff", "log")
+	addOutputFlag(cmd, cmd.Flags(), &options.output, "print the history as json or yaml, or with --diff as markdown", markdownOutput)
 	return newGroup("history", "Show the history of runs", cmd)
 }
 
-func (s *session) history(ctx context.Context, api client.Reader, stack *v1.Stack, output string, diff bool) error {
-	if output == markdownOutput && !diff {
+func (s *session) history(ctx context.Context, api client.Reader, key client.ObjectKey, options historyOptions) error {
+	if options.output == markdownOutput && !options.diff {
 		return errors.New("-o markdown needs --diff")
 	}
-	if len(stack.Status.History) == 0 {
-		return fmt.Errorf("no run of Stack %s has ended yet", stack.Name)
+	kept, err := s.readRecords(ctx, api, key, options)
+	if err != nil {
+		return err
+	}
+	if kept.Gone {
+		s.Warningf("Stack %s does not exist any more: these are the runs that were retained", key.Name)
 	}
 	switch {
-	case diff:
-		return s.historyDiff(ctx, api, stack, output)
-	case output != "":
-		return printValue(s.Out, output, stack.Status.History)
+	case options.log != "":
+		return s.historyLog(kept, options)
+	case len(kept.Entries) == 0:
+		return fmt.Errorf("no run of Stack %s has ended yet", key.Name)
+	case options.diff:
+		return s.historyDiff(kept, options.output)
+	case options.output != "":
+		return printValue(s.Out, options.output, kept.Entries)
 	}
-	s.historyTable(stack)
+	s.historyTable(kept.Entries)
 	return nil
 }
 
-func (s *session) historyTable(stack *v1.Stack) {
+// readRecords reads the recorded runs. If the person may not read ConfigMaps, or none is the record, the status has the
+// last results.
+func (s *session) readRecords(ctx context.Context, api client.Reader, key client.ObjectKey, options historyOptions) (*records.Records, error) {
+	kept, err := records.Read(ctx, api, key.Namespace, key.Name)
+	if err == nil || options.diff || options.log != "" {
+		return kept, cluster.Explain(err)
+	}
+	stack := &v1.Stack{}
+	if readErr := api.Get(ctx, key, stack); readErr != nil {
+		return nil, cluster.Explain(readErr)
+	}
+	if apierrors.IsForbidden(err) {
+		s.Warningf("these are the last results in the status: you need permission to read ConfigMaps to see more")
+	} else {
+		s.Warningf("these are the last results in the status: %v", err)
+	}
+	return &records.Records{Entries: stack.Status.History}, nil
+}
+
+// historyLog prints the end of the log of a run.
+func (s *session) historyLog(kept *records.Records, options historyOptions) error {
+	id, err := kept.Find(options.log)
+	if err != nil {
+		return err
+	}
+	log, err := kept.Log(id)
+	if err != nil {
+		return err
+	}
+	if options.output != "" {
+		return printValue(s.Out, options.output, log)
+	}
+	var text strings.Builder
+	if log.LeftOut > 0 {
+		_, _ = fmt.Fprintf(&text, "... %s before\n", plural.Of(log.LeftOut, "line", "lines"))
+	}
+	for _, line := range log.Lines {
+		_, _ = fmt.Fprintf(&text, "%s %s\n", line.At.UTC().Format(time.RFC3339), table.Visible(line.Text))
+	}
+	_, err = fmt.Fprint(s.Out, text.String())
+	return err
+}
+
+func (s *session) historyTable(entries meta.History) {
 	var lines [][]string
-	for _, one := range stack.Status.History {
+	for _, one := range entries {
 		lines = append(lines, []string{
 			table.Shorten(one.Metadata["revision"]), one.Metadata["operation"], one.LastReconciledStatus,
 			s.ago(one.LastReconciled.Time) + " ago",

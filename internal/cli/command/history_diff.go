@@ -4,37 +4,33 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/records"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
 // historyDiff shows what the runs of the history have changed.
-func (s *session) historyDiff(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
+func (s *session) historyDiff(kept *records.Records, output string) error {
 	isKnown := func(one meta.Snapshot) bool { return history.Run(one.Metadata) != "" }
-	if !slices.ContainsFunc(stack.Status.History, isKnown) && output == "" {
-		s.historyTable(stack)
+	if !slices.ContainsFunc(kept.Entries, isKnown) && output == "" {
+		s.historyTable(kept.Entries)
 		s.Warningf("there are no details: the controller of these runs was of an earlier version")
 		return nil
 	}
-	data, err := readHistory(ctx, api, stack)
-	if err != nil {
-		return err
-	}
 	var entries []historyEntry
-	for room, n := maxShown, 0; n < len(stack.Status.History); n++ {
-		one := stack.Status.History[n]
-		entries = append(entries, historyEntry{Snapshot: one, Changes: changesOf(one.Metadata, data, &room)})
+	room := records.MaxShown
+	for _, one := range kept.Entries {
+		entries = append(entries, historyEntry{Snapshot: one, Changes: kept.Changes(one, &room)})
 	}
+	var err error
 	switch output {
 	case "":
 		err = s.showHistory(entries)
@@ -53,6 +49,12 @@ func (s *session) showHistory(entries []historyEntry) error {
 			text.WriteString("\n")
 		}
 		_, _ = fmt.Fprintf(&text, "%s, %s ago\n", table.Visible(one.title()), s.ago(one.LastReconciled.Time))
+		if cause := one.Metadata["cause"]; cause != "" {
+			text.WriteString("cause: " + table.Visible(cause) + "\n")
+		}
+		if message := one.Metadata["message"]; message != "" {
+			text.WriteString(table.Visible(message) + "\n")
+		}
 		if why := one.unchanged(); why != "" {
 			text.WriteString(why + "\n")
 		}
@@ -64,7 +66,7 @@ func (s *session) showHistory(entries []historyEntry) error {
 			if change.ApprovedBy != "" {
 				when += ", approved by " + table.Visible(change.ApprovedBy)
 			}
-			_, _ = fmt.Fprintf(&text, "run %s%s: %s\n", table.Visible(change.Run), when, table.Visible(change.text()))
+			_, _ = fmt.Fprintf(&text, "run %s%s: %s\n", table.Visible(change.Run), when, table.Visible(changeText(change)))
 			if change.Plan != nil {
 				text.WriteString(plan.DoneTerminal(*change.Plan, s.width(), s.planColour))
 			}
@@ -86,7 +88,7 @@ func historyMarkdown(entries []historyEntry, most int) string {
 		}
 		for _, change := range one.Changes {
 			if change.Plan == nil {
-				part += fmt.Sprintf("Run %s: %s\n\n", code(change.Run), table.Visible(change.text()))
+				part += fmt.Sprintf("Run %s: %s\n\n", code(change.Run), table.Visible(changeText(change)))
 				continue
 			}
 			approved := ""
@@ -128,16 +130,4 @@ func (e historyEntry) unchanged() string {
 		return "there are no details: the run has no result"
 	}
 	return "no resources were changed"
-}
-
-// text counts what the run has changed, or says why that is not known.
-func (c runChange) text() string {
-	if c.Plan == nil {
-		return c.Message
-	}
-	text := plan.DoneText(*c.Plan)
-	if c.Plan.More.Total()+c.Plan.MoreOutputs > 0 {
-		text += " (too much to keep all details)"
-	}
-	return text
 }

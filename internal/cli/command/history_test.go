@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,11 +14,14 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/records"
 	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // entry is an entry of the history that ended so long ago.
@@ -89,17 +93,6 @@ func TestHistoryShowsWhatRunsHaveChanged(t *testing.T) {
 	w.golden("history_forbidden", "history stack network --diff --as history-reader")
 }
 
-func TestNotMoreOfAHistoryIsReadThanIsShown(t *testing.T) {
-	g := NewWithT(t)
-	packed, err := history.Encode(history.Change{Plan: plan.Plan{Steps: []plan.Step{{Op: plan.OpCreate, URN: "urn:a"}}}})
-	g.Expect(err).NotTo(HaveOccurred())
-	data := map[string][]byte{history.Key("a"): packed, history.Key("b"): packed}
-	room := 1
-	changes := changesOf(map[string]string{"run": "b", "changedIn": "b,a"}, data, &room)
-	g.Expect(changes[0].Plan).NotTo(BeNil())
-	g.Expect(changes[1]).To(Equal(runChange{Run: "a", Message: "the details of the runs before are too large to show these too"}))
-}
-
 func TestAHistoryInMarkdownIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	steps := make([]plan.Step, 500)
@@ -109,10 +102,49 @@ func TestAHistoryInMarkdownIsBounded(t *testing.T) {
 	var entries []historyEntry
 	for range 5 {
 		entries = append(entries, historyEntry{Snapshot: entry(time.Minute, "ReconciliationSucceeded", 1, map[string]string{"operation": "update"}),
-			Changes: []runChange{{Run: "a", Plan: &plan.Plan{Steps: steps}}, {Run: "b", Plan: &plan.Plan{Steps: steps}}}})
+			Changes: []records.Change{{Run: "a", Plan: &plan.Plan{Steps: steps}}, {Run: "b", Plan: &plan.Plan{Steps: steps}}}})
 	}
 	for most := 200; most < 60_000; most += 997 {
 		g.Expect(len(historyMarkdown(entries, most))).To(BeNumerically("<=", most))
 	}
 	g.Expect(historyMarkdown(entries, 60_000)).To(ContainSubstring("... "))
+}
+
+func TestHistoryShowsTheRecordedRuns(t *testing.T) {
+	w := newWorld(t, "recorded")
+	w.apply("steered")
+	g := NewWithT(t)
+	var data map[string][]byte
+	for n := range 7 {
+		id := fmt.Sprintf("%da", n)
+		one := history.Record{Entry: entry(time.Duration(10-n)*time.Hour, "ReconciliationSucceeded", 1, history.Of(id, n < 6, nil))}
+		one.Entry.Metadata["operation"], one.Entry.Metadata["cause"] = "update", "change"
+		if n < 6 {
+			step := plan.Step{Op: plan.OpCreate, URN: "urn:pulumi:dev::network::lab:index:Thing::" + id, Type: "lab:index:Thing"}
+			one.Change = &history.Change{EndedAt: one.Entry.LastReconciled.Time, ApprovedBy: "jane", Plan: plan.Plan{Steps: []plan.Step{step}}}
+		} else {
+			one.Entry.LastReconciledStatus, one.Entry.Metadata["message"] = "UpdateFailed", "the bucket\x1b[31m exists"
+		}
+		one.Log = &run.Log{LeftOut: 3, Lines: []run.LogLine{{At: now, Text: "creating " + id + "\x1b[31m"}}}
+		var err error
+		data, err = history.Put(data, nil, one, 20)
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "network-history"}, BinaryData: data}
+	history.Retain(kept, "network")
+	g.Expect(w.api.Create(t.Context(), kept)).To(Succeed())
+	t.Cleanup(func() { _ = w.api.Delete(context.Background(), kept) })
+	w.golden("history_recorded", "history stack network", "history stack network --diff", "history stack network --log 6a", "history stack network --log 6", "history stack network --log 6 -o json",
+		"history stack network --log x", "history stack network --log 6 --diff", "history stack nowhere")
+	w.allow("recorded-reader", events, stacks)
+	w.golden("history_recorded_forbidden", "history stack network --as recorded-reader", "history stack network --log 6 --as recorded-reader")
+
+	g.Expect(w.api.Delete(t.Context(), w.network())).To(Succeed())
+	g.Eventually(func() error {
+		return w.api.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "network"}, &v1.Stack{})
+	}).ShouldNot(Succeed())
+	w.golden("history_retained", "history stack network", "history stack network -o json", "history stack network --log 0a")
+	history.Release(kept)
+	g.Expect(w.api.Update(t.Context(), kept)).To(Succeed())
+	w.golden("history_not_retained", "history stack network")
 }
