@@ -160,14 +160,14 @@ func TestDetailsGoWithTheirPlan(t *testing.T) {
 	w.endWith(run.Succeeded, planOf(plan.OpCreate, "a"))
 	kept := &corev1.ConfigMapList{}
 	g.Expect(w.List(t.Context(), kept)).To(Succeed())
-	g.Expect(kept.Items).To(HaveLen(1))
+	g.Expect(kept.Items).To(HaveLen(2), "the plan, and the history")
 
 	w.edit(func(s *v1.Stack) { s.Spec.Approval = nil })
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Plan).To(BeNil())
 	g.Expect(w.stack().Status.Run.Operation).To(Equal(v1.OperationUpdate))
 	g.Expect(w.List(t.Context(), kept)).To(Succeed())
-	g.Expect(kept.Items).To(BeEmpty())
+	g.Expect(kept.Items).To(ConsistOf(HaveField("Name", "app-history")))
 }
 
 func TestWhatIsNotDestructiveNeedsNobody(t *testing.T) {
