@@ -38,7 +38,8 @@ func Bounds() Limits {
 }
 
 // Bounded returns a plan from elsewhere within the bounds. A plan that was made within them
-// stays as it is, and any other has another digest.
+// stays as it is, and any other has another digest. So has one with a digest of what it says
+// is not left out: it would be that of steps that nobody sees.
 func (p Plan) Bounded() Plan {
 	p.Steps = slices.Clone(p.Steps[:min(len(p.Steps), MaxSteps)])
 	for n := range p.Steps {
@@ -64,6 +65,12 @@ func (p Plan) Bounded() Plan {
 		p.Versions = nil
 	}
 	p.More, p.MoreOutputs, p.MorePolicies = p.More.bounded(), boundedCount(p.MoreOutputs), boundedCount(p.MorePolicies)
+	if p.More.Total() == 0 {
+		p.MoreDigest = ""
+	}
+	if p.MoreOutputs == 0 {
+		p.MoreOutputsDigest = ""
+	}
 	return p
 }
 
@@ -73,7 +80,9 @@ func (s Step) bounded() Step {
 		*one = text(*one, MaxName)
 	}
 	s.Properties, s.Options = boundedProperties(s.Properties, MaxProperties), boundedProperties(s.Options, MaxOptions)
-	s.MoreProperties = boundedCount(s.MoreProperties)
+	if s.MoreProperties = boundedCount(s.MoreProperties); s.MoreProperties == 0 {
+		s.MoreDigest = ""
+	}
 	return s
 }
 
@@ -87,7 +96,7 @@ func boundedProperties(properties []Property, most int) []Property {
 }
 
 func (c Change) bounded() Change {
-	c.Digest = text(c.Digest, MaxName)
+	c.Digest, c.Rest = text(c.Digest, MaxName), text(c.Rest, MaxName)
 	for _, value := range []*json.RawMessage{&c.Old, &c.New} {
 		if len(*value) > MaxValue {
 			*value = json.RawMessage(`"` + bounded.Sign + `"`)

@@ -21,6 +21,8 @@ const (
 	// maxCode bounds a name, and maxReason what a sentence quotes, in bytes.
 	maxCode   = 120
 	maxReason = 500
+	// cutText says that there is more than a comment has room for.
+	cutText = "**This comment is cut**: the change is too large for it. See all of it with `flux pulumi diff stack` before you approve it"
 )
 
 // Comment is a plan for the reviewers of a pull request.
@@ -44,13 +46,18 @@ type Comment struct {
 func (c Comment) Markdown() string {
 	violated := c.violated()
 	if c.Plan.IsEmpty() && !c.Plan.Destroy {
-		return joined([]string{"No changes" + c.at(), violated, c.warnings()})
+		return joined([]string{"No changes" + c.revision(" at revision "), violated, c.warnings()})
 	}
 	head := joined(append(c.destructive(), c.Plan.summary(), violated))
-	foot := joined([]string{c.approval(), c.unbound(), c.unknown(), c.warnings(), c.revision()})
-	const separators = 10
-	diff := fenced(c.Plan.changeBlocks(plannedWording()), c.Plan.More.Total(), MaxComment-len(head)-len(foot)-separators)
-	return joined([]string{head, diff, foot})
+	foot := joined([]string{c.unproven(), c.approval(), c.unbound(), c.unknown(), c.warnings(), c.revision("Revision ")})
+	const separators = 12
+	room := MaxComment - len(head) - len(foot) - len(cutText) - separators
+	diff, isCut := fenced(c.Plan.changeBlocks(plannedWording()), c.Plan.More.Total(), room)
+	cut := ""
+	if isCut {
+		cut = cutText
+	}
+	return joined([]string{head, diff, cut, foot})
 }
 
 // joined are the parts that there are as paragraphs.
@@ -111,7 +118,8 @@ func (c Comment) violated() string {
 	if total == 0 {
 		return ""
 	}
-	return plural.Of(total, "violation of policies", "violations of policies") + ":\n" + fenced(c.Plan.policyBlocks(), 0, MaxComment/4)
+	verdicts, _ := fenced(c.Plan.policyBlocks(), 0, MaxComment/4) // which counts what it leaves out
+	return plural.Of(total, "violation of policies", "violations of policies") + ":\n" + verdicts
 }
 
 // approval says how to approve the plan, or why it cannot be approved. No Stack has the digest of
@@ -131,6 +139,18 @@ func (c Comment) approval() string {
 	return fmt.Sprintf("To apply exactly this after the merge, commit its digest to %s:\n\n"+
 		"```yaml\nspec:\n  approval:\n    approved: %s\n```\n\nor run `flux pulumi approve stack %s -n %s --digest %s --ahead --yes`",
 		where, digest, name, c.Namespace, digest)
+}
+
+// unproven says what of the plan is only what the program says.
+func (c Comment) unproven() string {
+	var all []string
+	if left := c.Plan.notListed(); left != "" {
+		all = append(all, "**Not listed: "+left+"**. The digest is also of these, which may be anything, whatever the counts say")
+	}
+	if c.Plan.hasUnproven() {
+		all = append(all, "The digest is also of the values that are `"+notShown+"`, which may be anything")
+	}
+	return joined(all)
 }
 
 func (c Comment) unbound() string {
@@ -161,16 +181,10 @@ func (c Comment) warnings() string {
 	return joined(all)
 }
 
-func (c Comment) revision() string {
+// revision is the one that was previewed, after such words.
+func (c Comment) revision(before string) string {
 	if c.Revision == "" {
 		return ""
 	}
-	return "Revision " + Code(c.Revision, maxReason)
-}
-
-func (c Comment) at() string {
-	if c.Revision == "" {
-		return ""
-	}
-	return " at revision " + Code(c.Revision, maxReason)
+	return before + Code(c.Revision, maxReason)
 }

@@ -88,6 +88,9 @@ func (c Change) digest() string {
 	if c.Digest != "" {
 		return c.Digest
 	}
+	if c.Rest != "" {
+		return hash("change in", [3]string{canonical(c.Old), canonical(c.New), c.Rest})
+	}
 	return hash("change", [2]string{canonical(c.Old), canonical(c.New)})
 }
 

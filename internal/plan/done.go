@@ -78,7 +78,7 @@ func (p Plan) WithoutDigests() Plan {
 		step.Properties, step.Options = withoutDigests(step.Properties), withoutDigests(step.Options)
 	}
 	for n := range p.Outputs {
-		p.Outputs[n].Digest = ""
+		p.Outputs[n].Digest, p.Outputs[n].Rest = "", ""
 	}
 	return p
 }
@@ -86,7 +86,7 @@ func (p Plan) WithoutDigests() Plan {
 func withoutDigests(properties []Property) []Property {
 	properties = slices.Clone(properties)
 	for n := range properties {
-		properties[n].Digest = ""
+		properties[n].Digest, properties[n].Rest = "", ""
 	}
 	return properties
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 // fenceRoom is what a code block takes beside its lines, in bytes: the fences and the count of
@@ -17,19 +18,21 @@ const (
 	maxFence  = 20
 )
 
-// fenced is a code block with as many of the blocks as fit.
+// fenced is a code block with as many of the blocks as fit, and whether that is not all of them.
 //
 // No line is of backticks alone, so that none can end the block, whatever it says. The longer
 // fence is for those who read less strictly. It is bounded, because a program could otherwise
 // keep its changes out of the diff with a long name of backticks.
-func fenced(blocks [][]row, more, most int) string {
+func fenced(blocks [][]row, more, most int) (text string, isCut bool) {
 	var lines strings.Builder
 	left := more
 	for n, block := range blocks {
 		text := diffOf(block)
 		if lines.Len()+len(text)+fenceRoom > most {
+			isCut = true
 			// The properties of a resource may be too much, and the resource not.
-			if text = diffOf(block[:1]); block[0].op == "" || lines.Len()+len(text)+fenceRoom > most {
+			text = diffOf([]row{block[0], {depth: 1, text: "... " + plural.Of(len(block)-1, "line", "lines") + " left out"}})
+			if block[0].op == "" || len(block) == 1 || lines.Len()+len(text)+fenceRoom > most {
 				left += len(blocks) - n
 				break
 			}
@@ -40,11 +43,11 @@ func fenced(blocks [][]row, more, most int) string {
 		_, _ = fmt.Fprintf(&lines, "  ... %d more\n", left)
 	}
 	fence := fenceFor(lines.String(), maxFence)
-	text := "\n" + fence + "diff\n" + lines.String() + fence + "\n"
+	text = "\n" + fence + "diff\n" + lines.String() + fence + "\n"
 	if lines.Len() == 0 || len(text) > most {
-		return ""
+		return "", lines.Len() > 0
 	}
-	return text
+	return text, isCut
 }
 
 // diffOf are rows as lines of a diff: what is neither added nor removed has the sign ! for
@@ -78,7 +81,8 @@ func Quoted(text string, most int) string {
 		line = withoutComments(visible(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")))
 		blocks = append(blocks, []row{{op: OpUpdate, text: bounded.Text(line, most-fenceRoom-10)}})
 	}
-	return strings.Trim(fenced(blocks, 0, most), "\n")
+	quoted, _ := fenced(blocks, 0, most)
+	return strings.Trim(quoted, "\n")
 }
 
 // Code is a text from others as code within a line of Markdown. The text is cut to so many bytes.

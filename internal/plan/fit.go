@@ -71,4 +71,4 @@ func (p Plan) Size() int {
 	return bytes
 }
 
-func (c Change) size() int { return len(c.Old) + len(c.New) + len(c.Digest) }
+func (c Change) size() int { return len(c.Old) + len(c.New) + len(c.Digest) + len(c.Rest) }

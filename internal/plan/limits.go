@@ -71,7 +71,7 @@ func (c Change) within(most int) Change {
 	if len(c.Old) <= most && len(c.New) <= most {
 		return c
 	}
-	c.Digest = c.digest()
+	c.Digest, c.Rest = c.digest(), ""
 	c.Old, c.New = shortened(c.Old, most), shortened(c.New, most)
 	return c
 }

@@ -20,7 +20,8 @@ func markdown(p Plan, summary string, by wording, most int) string {
 		return ""
 	}
 	blocks := slices.Concat(p.changeBlocks(by), p.policyBlocks())
-	return head + fenced(blocks, p.More.Total(), most-len(head))
+	diff, _ := fenced(blocks, p.More.Total(), most-len(head))
+	return head + diff
 }
 
 // changeBlocks are the rows of each resource, the most urgent first, and of the outputs.

@@ -124,6 +124,9 @@ type Change struct {
 	// Digest is that of the old and the new value, and of the path or name, if what is shown is
 	// not all of them. With secrets it is keyed, so that nobody can guess them.
 	Digest string `json:"digest,omitempty"`
+	// Rest is a keyed digest of what else changes with it, of values that are shown as they are: the
+	// property that the path is a part of. Whoever reads the change can compute the digest from both.
+	Rest string `json:"rest,omitempty"`
 }
 
 // Policy is the verdict of one policy.

@@ -30,17 +30,17 @@ func (s Step) rows(by wording) []row {
 		rows[0].op, rows[0].sign = OpDelete, "!" // red, like the verdict of a policy
 	}
 	for _, property := range s.Properties {
-		note := ""
+		var notes []string
 		if property.Replaces {
-			note = "  # forces replacement"
+			notes = append(notes, "forces replacement")
 		}
-		rows = append(rows, property.Change.rows(property.Path, property.Kind, note)...)
+		rows = append(rows, property.Change.rows(property.Path, property.Kind, notes...)...)
 	}
 	if s.MoreProperties > 0 {
 		rows = append(rows, row{depth: 1, text: fmt.Sprintf("... %d more properties", s.MoreProperties)})
 	}
 	for _, option := range s.Options {
-		rows = append(rows, option.Change.rows(option.Path, option.Kind, "  # option")...)
+		rows = append(rows, option.Change.rows(option.Path, option.Kind, "option")...)
 	}
 	return rows
 }
@@ -89,7 +89,7 @@ func (s Step) what() string {
 func (p Plan) outputRows() []row {
 	var rows []row
 	for _, output := range p.Outputs {
-		rows = append(rows, output.Change.rows(output.Name, output.kind(), "")...)
+		rows = append(rows, output.Change.rows(output.Name, output.kind())...)
 	}
 	if p.MoreOutputs > 0 {
 		rows = append(rows, row{depth: 1, text: fmt.Sprintf("... %d more outputs", p.MoreOutputs)})
@@ -109,8 +109,8 @@ func (o Output) kind() string {
 
 // rows of a change: of each member that differs, where both values are objects, and of each
 // line that differs, where both are texts of several lines.
-func (c Change) rows(path, kind, note string) []row {
-	name := visible(path)
+func (c Change) rows(path, kind string, notes ...string) []row {
+	name, note := visible(path), c.note(notes)
 	if kind == "" { // an earlier version knew no values
 		return []row{{depth: 1, op: KindUpdate, sign: signOf(KindUpdate), text: name + note}}
 	}

@@ -136,8 +136,6 @@ func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (s
 	shown := plan.Change{Old: planned.old.shown, New: planned.new.shown, Secret: planned.old.secret || planned.new.secret}
 	path, hidden := w.texts(plan.MaxPath, planned.path)
 	hidden = hidden || shown.Secret || planned.old.partial || planned.new.partial || w.withoutValues || w.isUnread
-	// The provider gets all of the property, and may name a part of what changes in it.
-	hidden = hidden || (goal != "" && planned.path != planned.top)
 	if isMasked {
 		var ofOld, ofNew bool
 		shown.Old, ofOld = w.masked(shown.Old)
@@ -157,8 +155,11 @@ func (w planWriter) change(planned plannedChange, isMasked bool, goal string) (s
 	if w.withoutValues || (w.isUnread && mayHaveSecret(shown.New)) {
 		shown.New = withoutValue(shown.New)
 	}
-	if hidden {
+	switch {
+	case hidden:
 		shown.Digest = w.read.sum(w.names.sum(planned.path), planned.kind, planned.old.sum, w.newSum(planned.new, goal), goal)
+	case goal != "" && planned.path != planned.top:
+		shown.Rest = goal // the provider gets all of the property, and may name a part of what changes in it
 	}
 	return path[0], shown
 }
