@@ -19,11 +19,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-const (
-	// maxApprover and maxReason bound what annotations say, in bytes.
-	maxApprover = 256
-	maxReason   = 1024
-)
+// maxApprover bounds who is named by annotations, in bytes.
+const maxApprover = 256
 
 // requirement returns which changes of the Stack need an approval.
 func requirement(stack *v1.Stack) v1.ApprovalRequirement {
@@ -179,19 +176,6 @@ func whether(is bool, yes, no string) string {
 	return no
 }
 
-// rejectedText says who has rejected the plan, and why.
-func rejectedText(stack *v1.Stack, p *v1.PlanStatus) string {
-	text := fmt.Sprintf("%s was rejected by %s", proposalText(p), annotatedBy(stack, v1.RejectAnnotation))
-	if reason := rejectReason(stack); reason != "" {
-		text += ": " + reason
-	}
-	return text
-}
-
-func rejectReason(stack *v1.Stack) string {
-	return bounded.Text(stack.Annotations[v1.RejectReasonAnnotation], maxReason)
-}
-
 // MarkAwaitingApproval marks a Stack whose plan waits. Its reason of Reconciling keeps clients
 // waiting: nothing has failed.
 func MarkAwaitingApproval(stack *v1.Stack, reason, message string) {
@@ -199,19 +183,6 @@ func MarkAwaitingApproval(stack *v1.Stack, reason, message string) {
 	if p := openPlan(stack); p != nil {
 		p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanProposed, nil, "", uncounted(stack, p)
 	}
-}
-
-// MarkRejected marks a Stack whose plan was rejected.
-func MarkRejected(stack *v1.Stack, reason, message string) {
-	MarkStalled(stack, reason, message)
-	if p := openPlan(stack); p != nil {
-		rejectPlan(stack, p)
-	}
-}
-
-// rejectPlan records that the plan was rejected.
-func rejectPlan(stack *v1.Stack, p *v1.PlanStatus) {
-	p.State, p.ApprovedAt, p.ApprovedBy, p.Message = v1.PlanRejected, nil, annotatedBy(stack, v1.RejectAnnotation), rejectReason(stack)
 }
 
 // recordApproval records that the run applies the plan, and who has approved that. Without an

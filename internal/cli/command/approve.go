@@ -23,7 +23,10 @@ func newApprove(s *session) *cobra.Command {
 	var yes, ahead bool
 	cmd := newStackCommand(s, "Show the plan of a Stack and approve it",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
-			if ahead && !isProposed(stack, digest) {
+			switch {
+			case ahead && isRejected(stack, digest):
+				return errRejected(stack, digest)
+			case ahead && !isProposed(stack, digest):
 				return s.approveAhead(ctx, api, stack, digest, yes)
 			}
 			return s.approve(ctx, api, stack, digest, yes)

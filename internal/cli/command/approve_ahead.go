@@ -44,15 +44,15 @@ func (s *session) approveAhead(ctx context.Context, api client.Client, stack *v1
 	if stack.Spec.Approval == nil || stack.Spec.Approval.Require == "" || stack.Spec.Approval.Require == v1.ApprovalNever {
 		s.Warningf("the Stack applies any other plan as well, because spec.approval.require is not set")
 	}
-	if rejected := stack.Annotations[v1.RejectAnnotation]; rejected != "" && rejected != digest {
-		s.Warningf("this takes back the rejection of plan %s, which then waits for an approval", rejected)
+	if before := stack.Annotations[v1.ApproveAnnotation]; before != "" && before != digest {
+		s.Warningf("this replaces the approval of plan %s: if the Stack proposes that one, it waits", before)
 	}
 	if !yes {
 		if err := s.confirm(ctx, "Approve this plan?"); err != nil {
 			return err
 		}
 	}
-	user, err := s.decide(ctx, api, stack, func(now *v1.Stack) error { return mayApproveAhead(now, digest) }, approvalOf(digest))
+	user, err := s.decide(ctx, api, stack, func(now *v1.Stack) error { return mayApproveAhead(now, digest) }, approvalAheadOf(digest))
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,22 @@ func (s *session) approveAhead(ctx context.Context, api client.Client, stack *v1
 	return nil
 }
 
+// approvalAheadOf are the annotations with which a user approves a plan ahead. A rejection of another plan
+// stays: whoever approves ahead sees neither.
+func approvalAheadOf(digest string) func(user string) map[string]any {
+	return func(user string) map[string]any {
+		return map[string]any{v1.ApproveAnnotation: digest, v1.ApprovedByAnnotation: user}
+	}
+}
+
 // mayApproveAhead returns why another plan cannot be approved now: the Stack has room for one
 // approval.
 func mayApproveAhead(stack *v1.Stack, digest string) error {
 	if stack.Spec.Preview {
 		return errOnlyPreviews(stack, digest)
+	}
+	if isRejected(stack, digest) {
+		return errRejected(stack, digest)
 	}
 	if of := proposalOf(stack); of != nil && of.Digest != digest && stack.Annotations[v1.ApproveAnnotation] == of.Digest {
 		return fmt.Errorf("plan %s is approved and not applied yet, and this would take that back: try again when it is applied", of.Digest)

@@ -28,14 +28,19 @@ func TestApproveAhead(t *testing.T) {
 	approved := map[string]string{v1.ApproveAnnotation: digest, v1.ApprovedByAnnotation: "admin"}
 	g.Expect(w.decided()).To(Equal(approved))
 
-	// Another plan waits, and was rejected. An approval leaves it waiting.
+	// Another plan was rejected. An approval ahead does not take that back.
 	of := w.propose(examplePlan("one"))
 	w.edit(func(stack *v1.Stack) {
 		stack.Spec.Approval = &v1.Approval{Require: v1.ApprovalAlways}
 		stack.Annotations[v1.RejectAnnotation], stack.Annotations[v1.RejectReasonAnnotation] = of.Digest, "Friday"
 	})
-	w.golden("approve_ahead_rejected", ahead+" --yes")
-	g.Expect(w.decided()).To(Equal(approved))
+	w.golden("approve_ahead_rejected", ahead+" --yes", "approve stack network --ahead --yes --digest "+of.Digest)
+	g.Expect(w.decided()).To(And(HaveKeyWithValue(v1.ApproveAnnotation, digest), HaveKeyWithValue(v1.RejectAnnotation, of.Digest),
+		HaveKeyWithValue(v1.RejectReasonAnnotation, "Friday")))
+
+	// An approval that is not used yet is replaced.
+	third := examplePlan("three").Digest()
+	w.golden("approve_ahead_replaces", "approve stack network --ahead --yes --digest "+third)
 
 	// An approval that the controller is about to use stays.
 	w.edit(func(stack *v1.Stack) { stack.Annotations[v1.ApproveAnnotation] = of.Digest })
@@ -44,7 +49,7 @@ func TestApproveAhead(t *testing.T) {
 
 	w.propose(examplePlan("two"))
 	w.golden("approve_ahead_proposed", ahead+" --yes")
-	g.Expect(w.decided()).To(Equal(approved))
+	g.Expect(w.decided()).To(HaveKeyWithValue(v1.ApproveAnnotation, digest))
 	w.status(func(s *v1.StackStatus) { s.Plan.State = v1.PlanApplied })
 	w.golden("approve_ahead_applied", ahead+" --yes")
 }
