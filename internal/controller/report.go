@@ -23,10 +23,16 @@ func (r *StackReconciler) report(ctx context.Context, stack *v1.Stack, seen *obs
 	before := conditions.Get(stack, meta.ReadyCondition)
 	revision := seen.Program.Revision
 	isNew := revision != "" && revision != stack.Status.LastAttemptedRevision
-	if err := r.patchStatus(ctx, stack, func() { stackstatus.MarkDecision(stack, decision, revision, mark) }); err != nil {
+	isNew = isNew || (!stackstatus.IsReported(before, decision) && !stackstatus.IsOfLastRun(stack, decision))
+	if err := r.patchStatus(ctx, stack, func() {
+		stackstatus.MarkDecision(stack, decision, revision, mark)
+		if isNew && !decision.Awaited {
+			stackstatus.ReplaceComment(stack, decision.Reason)
+		}
+	}); err != nil {
 		return err
 	}
-	if isNew || (!stackstatus.IsReported(before, decision) && !stackstatus.IsOfLastRun(stack, decision)) {
+	if isNew {
 		kind := corev1.EventTypeWarning
 		if decision.Awaited {
 			// As in Flux: no alert for each Stack that was created before its source.

@@ -260,9 +260,10 @@ func changedInputs(o Observation) (Decision, bool) {
 }
 
 // outdated previews again what is shown on a pull request: after a commit that changes no input, such as
-// one of the README, and after an update of the Stack that is to run the change.
+// one of the README, after an update of the Stack that is to run the change, and once the reason is gone
+// that the pull request shows in place of the last preview.
 func outdated(o Observation) (Decision, bool) {
-	return Decision{Action: Start, Operation: operation(o)}, isNewCommit(o) || (o.Preview && o.PreviewOutdated && o.Last.Succeeded)
+	return Decision{Action: Start, Operation: operation(o)}, isNewCommit(o) || (o.Preview && (o.PreviewOutdated || o.CommentReplaced) && o.Last.Succeeded)
 }
 
 func isNewCommit(o Observation) bool {

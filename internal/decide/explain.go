@@ -138,6 +138,8 @@ func foundCommit(o Observation) string {
 		return "none"
 	case isNewCommit(o):
 		return fmt.Sprintf("at %s, the last preview was of %s", o.Revision, o.Last.Revision)
+	case o.CommentReplaced:
+		return "its pull request shows something else than the last preview"
 	case o.PreviewOutdated:
 		return "the Stack in spec.previewOf has changed since the last preview"
 	}

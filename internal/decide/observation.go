@@ -159,6 +159,9 @@ type Observation struct {
 	RetryConflict  bool
 	// ChangeRequest reports whether a preview is for a pull request.
 	ChangeRequest bool
+	// CommentReplaced reports whether its pull request shows something else than the result of the last
+	// preview, such as why none could start.
+	CommentReplaced bool
 	// PreviewOutdated reports whether the Stack in spec.previewOf has changed something since the last preview.
 	PreviewOutdated bool
 	// Approval of what is proposed.

@@ -29,6 +29,9 @@ func TestACommitOfAPullRequestIsPreviewed(t *testing.T) {
 			o.Revision, o.PreviewOutdated = o.Last.Revision, true
 			failed(o, 20*time.Second)
 		}, decide.Decision{Action: decide.Fail, Reason: "UpdateFailed", Message: "no such bucket", After: 40 * time.Second}},
+		"the comment shows what is gone": {func(o *decide.Observation) {
+			o.Revision, o.CommentReplaced = o.Last.Revision, true
+		}, preview},
 		"the same commit":                      {func(o *decide.Observation) { o.Revision = o.Last.Revision }, synced},
 		"without a pull request":               {func(o *decide.Observation) { o.ChangeRequest = false }, synced},
 		"no preview":                           {func(o *decide.Observation) { o.Preview = false }, synced},

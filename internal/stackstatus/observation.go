@@ -32,6 +32,7 @@ func Observation(stack *v1.Stack, now time.Time) decide.Observation {
 		RetryInterval:       stack.GetRetryInterval(),
 		Preview:             stack.Spec.Preview,
 		ChangeRequest:       HasChangeRequest(stack),
+		CommentReplaced:     IsCommentReplaced(stack),
 		ContinueResync:      stack.Spec.ContinueResyncOnCommitMatch,
 		RetryConflict:       stack.Spec.RetryOnUpdateConflict,
 		Requested:           Requested(stack),

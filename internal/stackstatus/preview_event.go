@@ -100,14 +100,16 @@ func TypeOf(stack *v1.Stack, e Event) string {
 	return e.Type
 }
 
-// isSamePreview reports whether the run before was a preview of the same revision with the same result.
+// isSamePreview reports whether the comment shows the run before, which was a preview of the same revision with
+// the same result, and with the same reason if its plan cannot be approved.
 func isSamePreview(before *v1.Stack, record v1.RunStatus, result *run.Result) bool {
 	last := before.Status.History.Latest()
-	if last == nil || last.LastReconciledStatus != meta.ReconciliationSucceededReason || last.Metadata["revision"] != record.Revision {
+	if IsCommentReplaced(before) || last == nil || last.LastReconciledStatus != meta.ReconciliationSucceededReason || last.Metadata["revision"] != record.Revision {
 		return false
 	}
 	if result.Plan == nil {
 		return last.Metadata["changes"] == historyMetadata(&record, result)["changes"]
 	}
-	return before.Status.Plan != nil && before.Status.Plan.Digest == result.Plan.Digest()
+	was := before.Status.Plan
+	return was != nil && was.Digest == result.Plan.Digest() && was.Message == whyIncomparable(record, result)
 }

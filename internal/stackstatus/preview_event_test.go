@@ -83,6 +83,54 @@ func TestEachPreviewOfAPullRequestIsAnnounced(t *testing.T) {
 	NewWithT(t).Expect(end.Comment).To(BeEmpty())
 }
 
+// TestTheCommentComesBackToThePreview after the reason is gone that it has shown instead.
+func TestTheCommentComesBackToThePreview(t *testing.T) {
+	ends := func() *run.Result {
+		return &run.Result{Outcome: run.Succeeded, Plan: creating("a"), StartedAt: started, EndedAt: started}
+	}
+	g := NewWithT(t)
+	stack := previewStack()
+	_, _ = afterPreview(stack, "1", "main@sha1:1", ends())
+	_, e := afterPreview(stack, "2", "main@sha1:1", ends())
+	g.Expect(e.Type).To(Equal("Trace"))
+	g.Expect(Observation(stack, started).CommentReplaced).To(BeFalse())
+
+	ReplaceComment(stack, v1.InputsFailedReason)
+	g.Expect(Observation(stack, started).CommentReplaced).To(BeTrue(), "a preview is due")
+	_, e = afterPreview(stack, "3", "main@sha1:1", ends())
+	g.Expect(e.Type).To(Equal("Normal"))
+	g.Expect(e.Comment).To(ContainSubstring("1 to create"))
+	g.Expect(Observation(stack, started).CommentReplaced).To(BeFalse())
+	_, e = afterPreview(stack, "4", "main@sha1:1", ends())
+	g.Expect(e.Type).To(Equal("Trace"), "once")
+
+	stack.Annotations = nil
+	ReplaceComment(stack, v1.InputsFailedReason)
+	g.Expect(Observation(stack, started).CommentReplaced).To(BeFalse(), "there is no pull request")
+	stack = previewStack()
+	ReplaceComment(stack, v1.InputsFailedReason)
+	g.Expect(Observation(stack, started).CommentReplaced).To(BeFalse(), "there is no result yet")
+}
+
+func TestAnotherReasonWhyAPlanCannotBeApprovedIsAnnounced(t *testing.T) {
+	g := NewWithT(t)
+	stack := previewStack()
+	end := func(id, why string) Event {
+		record := v1.RunStatus{ID: id, Operation: v1.OperationPreview, Digest: "sha256:inputs", Revision: "main@sha1:1", Incomparable: why}
+		RecordRun(stack, record)
+		before := stack.DeepCopy()
+		result := &run.Result{Outcome: run.Succeeded, Plan: creating("a"), StartedAt: started, EndedAt: started}
+		AbsorbResult(stack, result)
+		return PreviewEvent(before, stack, record, result)
+	}
+	g.Expect(end("1", "there is no Stack").Type).To(Equal("Normal"))
+	g.Expect(end("2", "there is no Stack").Type).To(Equal("Trace"))
+	again := end("3", "it is being deleted")
+	g.Expect(again.Type).To(Equal("Normal"))
+	g.Expect(again.Comment).To(ContainSubstring("cannot be approved before the merge: `it is being deleted`"))
+	g.Expect(end("4", "").Type).To(Equal("Normal"))
+}
+
 // TestTheEventOfAPullRequestIsItsComment, and has beside it only what forges need.
 func TestTheEventOfAPullRequestIsItsComment(t *testing.T) {
 	g := NewWithT(t)

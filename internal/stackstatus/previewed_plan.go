@@ -50,14 +50,19 @@ func recordPreviewed(stack *v1.Stack, record *v1.RunStatus, result *run.Result) 
 	}
 	now := metav1.Time{Time: result.EndedAt}
 	made := newPlan(record, result, now)
-	made.State, made.Message, made.LastApplied, made.AfterRun = v1.PlanPreviewed, record.Incomparable, lastApplied(before), record.AfterRun
-	if result.Plan.State == "" {
-		made.Message = cmp.Or(made.Message, noStateInPlan)
-	}
+	made.State, made.Message, made.LastApplied, made.AfterRun = v1.PlanPreviewed, whyIncomparable(*record, result), lastApplied(before), record.AfterRun
 	if isPreviewed(before) && before.Digest == made.Digest {
 		made.Run, made.ProposedAt, made.CheckedAt, made.Difference = before.Run, before.ProposedAt, &now, before.Difference
 	}
 	stack.Status.Plan = made
+}
+
+// whyIncomparable is why the plan of a preview cannot be approved, "" if it can.
+func whyIncomparable(record v1.RunStatus, result *run.Result) string {
+	if result.Plan.State == "" {
+		return cmp.Or(record.Incomparable, noStateInPlan)
+	}
+	return record.Incomparable
 }
 
 // LastChange returns the ID of the run that has changed something last, as far as the history has it.
