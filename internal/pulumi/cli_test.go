@@ -21,6 +21,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
@@ -59,7 +60,7 @@ func newLab(t *testing.T) *lab {
 		reports: &reports{},
 		driver: &Driver{
 			Bin: filepath.Join(dir, "bin"), Path: []string{"/usr/bin", "/bin"}, Cache: filepath.Join(dir, "cache"),
-			NoPluginDownload: true, Grace: Grace{Settle: patience},
+			NoPluginDownload: true, Grace: Grace{Settle: patience}, Sandbox: sandboxOfTests(t, cli),
 		},
 	}
 	// A call ends before there is much garbage: see WritePulumi of tests/system.
@@ -67,6 +68,21 @@ func newLab(t *testing.T) *lab {
 	writeTree(t, dir, map[string]string{"bin/.keep": "", "backend/.keep": "", "calls": ""})
 	writeProgram(t, filepath.Join(l.driver.Bin, "pulumi"), script)
 	return l
+}
+
+// sandboxOfTests is the sandbox of the controller, with the files of the test and of the programs that
+// make has built beside what programs may reach.
+func sandboxOfTests(t *testing.T, cli string) *sandbox.Sandbox {
+	t.Helper()
+	kernel := sandbox.ThisKernel()
+	if !kernel.Usable() {
+		return nil
+	}
+	built, err := filepath.EvalSymlinks(cli)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	self, err := os.Executable()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return sandbox.New(kernel, []string{filepath.Dir(cli), filepath.Dir(built), self}, []string{filepath.Dir(t.TempDir())}, nil)
 }
 
 // writeProgram writes a script, while no process is being started: until its exec, a

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
 )
 
 // Driver executes runs with the Pulumi CLI. It holds only settings, so one Driver can
@@ -38,6 +39,8 @@ type Driver struct {
 	KeepLog bool
 	// Grace limits how long each step of stopping a run may take.
 	Grace Grace
+	// Sandbox, if set, restricts the processes of each run.
+	Sandbox *sandbox.Sandbox `json:"-"`
 	// Memory, if set, reads the memory that the processes of runs may use, and how many of
 	// them were killed for exceeding it.
 	Memory func() cgroup.Memory `json:"-"`

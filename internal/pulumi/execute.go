@@ -15,6 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/crash"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/process"
+	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
 )
 
 // command is one CLI call, or one of a language tool.
@@ -36,6 +37,8 @@ type command struct {
 	atOnce bool
 	// abort is closed when a stopping process must not wait for operations in flight.
 	abort <-chan struct{}
+	// sandbox are the rules for the files of the run, with a sandbox.
+	sandbox []sandbox.Rule
 	// events follows the event log. It is set even for a call that writes none.
 	events *follower
 }
@@ -112,7 +115,8 @@ func (d *Driver) start(c command) (*process.Child, error) {
 		Path: cmp.Or(c.tool, filepath.Join(d.Bin, "pulumi")),
 		Args: c.args, Dir: c.dir, Env: c.env, Stdin: c.stdin, PIDs: c.pids,
 		Stdout: c.stdout, Stderr: c.stderr, Capture: c.capture,
-		Warn: func(err error) { c.events.say(err.Error()) },
+		Restrict: d.Sandbox.Restrict(c.sandbox),
+		Warn:     func(err error) { c.events.say(err.Error()) },
 	})
 }
 

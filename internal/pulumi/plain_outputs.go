@@ -63,7 +63,7 @@ func (s *session) readOutputs(ctx context.Context) (exit, error) {
 	last, err := s.driver.execute(ctx, command{
 		args: []string{"--non-interactive", "--color=never", "stack", "output", "--json", "--show-secrets", "--stack", s.stack},
 		dir:  s.program, env: s.env, pids: s.dir.pids(),
-		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: printed,
+		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: printed, sandbox: s.runRules(),
 		// There is no such file: this call writes no events.
 		events: &follower{path: s.dir.events() + ".none", events: &events{mask: s.mask}, say: s.say},
 	})

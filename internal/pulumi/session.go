@@ -222,6 +222,10 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if s.events.approved != nil {
 		c.events.stopOther = func() { s.stop(s.events.refusal()) }
 	}
+	var err error
+	if c.sandbox, err = s.confine(s.dir.events(), s.dir.state()); err != nil {
+		return exit{}, err
+	}
 	last, err := s.driver.execute(ctx, c)
 	s.stopped = last.stopped
 	if err != nil || last.code != exitStackNotFound {

@@ -174,7 +174,7 @@ func (s *session) plainState(ctx context.Context) (contents, error) {
 	last, err := s.driver.readOnly(bounded, command{
 		args: []string{"--non-interactive", "--color=never", "stack", "export", "--show-secrets", "--stack", s.stack},
 		dir:  s.program, env: s.env, pids: s.dir.pids(),
-		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: to,
+		stdout: s.dir.stdout(), stderr: s.dir.stderr(), capture: to, sandbox: s.runRules(),
 		events: &follower{say: s.say},
 	})
 	_ = to.Close() // never fails

@@ -35,6 +35,9 @@ type Command struct {
 	// Capture, if set, receives stdout instead of the file. It is for a program that only
 	// reads, because such a program may die with this process.
 	Capture io.Writer
+	// Restrict, if set, is called on the thread that starts the process, and restricts it, the process
+	// and all that this starts. No other thread of this process is restricted.
+	Restrict func() error
 	// Warn receives why the process has no guard, which only matters if this process is
 	// killed.
 	Warn func(error)
@@ -63,7 +66,9 @@ type Child struct {
 // noteScript writes its PID and then becomes the program, which keeps that PID. If the
 // controller wrote the PID after the start and was killed in between, the PID would be
 // missing, and the lock that the program leaves could not be attributed.
-const noteScript = `echo $$ >&3 || exit 125; exec "$0" "$@" 3>&-`
+//
+// It becomes the program when the gate is opened: fd 4 ends.
+const noteScript = `echo $$ >&3 || exit 125; read _ <&4; exec "$0" "$@" 3>&- 4<&-`
 
 // ExitNotNoted is the exit code if the PID could not be written.
 const ExitNotNoted = 125
@@ -81,7 +86,13 @@ func Start(c Command) (*Child, error) {
 	}
 	defer func() { _ = pids.Close() }() // the process has its own
 	p := &Child{cmd: exec.Command("/bin/sh", append([]string{"-c", noteScript, program}, c.Args...)...), done: make(chan struct{})}
-	p.cmd.ExtraFiles = []*os.File{pids}
+	gate, opener, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the process: %w", err)
+	}
+	defer func() { _ = gate.Close() }() // the process has its own
+	defer func() { _ = opener.Close() }()
+	p.cmd.ExtraFiles = []*os.File{pids, gate}
 	if p.stdout, err = newOutput(c.Stdout); err != nil {
 		return nil, err
 	}
@@ -105,15 +116,23 @@ func Start(c Command) (*Child, error) {
 		// the first, and ours as the second.
 		Setpgid: true,
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := p.start(c.Restrict); err != nil {
 		p.Close()
 		return nil, err
 	}
+	_ = opener.Close() // the gate is open
 	if p.guard, err = newGuard(p.cmd.Process.Pid); err != nil {
 		c.Warn(err)
 	}
 	go p.reap()
 	return p, nil
+}
+
+func (p *Child) start(restrict func() error) error {
+	if restrict == nil {
+		return p.cmd.Start()
+	}
+	return startRestricted(p.cmd, restrict)
 }
 
 // Close closes the files of the output.
