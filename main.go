@@ -29,6 +29,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/app"
+	"github.com/flux-pulumi/pulumi-controller/internal/lockdown"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi/analyzer"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
@@ -105,6 +106,10 @@ func bindFlags(fs *flag.FlagSet, c *app.Config, access *acl.Options, gates *feat
 	fs.StringVar(&c.DataDir, "data-dir", filepath.Join(os.TempDir(), app.Name),
 		"The directory for the workspaces of runs and for Pulumi's plugins. Only one controller process can use it at a time.")
 	fs.StringVar(&c.PulumiDir, "pulumi-dir", "", "The directory of pulumi and its language hosts. Defaults to the directory of the pulumi on PATH.")
+	fs.StringVar(&c.Sandbox, "sandbox", lockdown.SandboxAuto,
+		"Whether local runs are restricted by Landlock: auto, where the kernel can, required, or the controller does not start, or off.")
+	fs.StringSliceVar(&c.SandboxReadPaths, "sandbox-read-paths", nil, "More paths that programs in the sandbox may read and execute.")
+	fs.StringSliceVar(&c.SandboxWritePaths, "sandbox-write-paths", nil, "More paths that programs in the sandbox may read, execute and write.")
 	fs.BoolVar(&c.AcquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are missing from the data directory.")
 	c.DependencyCacheSize = resource.QuantityValue{Quantity: resource.MustParse("2Gi")}
 	fs.Var(&c.DependencyCacheSize, "dependency-cache-size",

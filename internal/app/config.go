@@ -56,6 +56,9 @@ type Config struct {
 	DataDir        string
 	PulumiDir      string
 	AcquirePlugins bool
+	// Sandbox is one of the modes of package lockdown.
+	Sandbox                             string
+	SandboxReadPaths, SandboxWritePaths []string
 	// DependencyCacheSize bounds the snapshots of the dependencies of programs, in bytes.
 	DependencyCacheSize  resource.QuantityValue
 	CancelGrace          time.Duration
@@ -115,7 +118,7 @@ func (c Config) Validate() error {
 	case !c.Watch.AllNamespaces && c.RuntimeNamespace == "":
 		return fmt.Errorf("--watch-all-namespaces=false needs the environment variable %s", runtimectrl.EnvRuntimeNamespace)
 	}
-	return c.validateImages()
+	return errors.Join(c.validateSandbox(), c.validateImages())
 }
 
 // validateImages refuses what Kubernetes would only refuse in the pod of a run.

@@ -77,6 +77,10 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	confined, err := b.newSandbox(bin)
+	if err != nil {
+		return nil, err
+	}
 	grace := pulumi.DefaultGrace()
 	grace.Finish = b.CancelGrace
 	return local.New(local.Options{
@@ -94,6 +98,7 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 			PackEnv:          b.PassedEnv,
 			NoPluginDownload: !b.AcquirePlugins,
 			Snapshots:        snapshots,
+			Sandbox:          confined,
 			NamespaceUID:     b.namespaceUID,
 			Grace:            grace,
 			Memory:           cgroup.ReadMemory,

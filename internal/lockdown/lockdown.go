@@ -15,11 +15,19 @@ import (
 // controller.
 const LocalRunner = "local"
 
+// The values of --sandbox.
+const (
+	SandboxAuto     = "auto"
+	SandboxRequired = "required"
+	SandboxOff      = "off"
+)
+
 // Flags are those of the controller that matter here.
 type Flags struct {
 	Runner                string
 	DefaultServiceAccount string
 	WatchAllNamespaces    bool
+	Sandbox               string
 }
 
 // Parse reads the arguments of a controller. All other flags may be there too.
@@ -30,6 +38,7 @@ func Parse(args []string) (Flags, error) {
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.StringVar(&f.Runner, "runner", LocalRunner, "")
 	flags.StringVar(&f.DefaultServiceAccount, "default-service-account", "", "")
+	flags.StringVar(&f.Sandbox, "sandbox", SandboxAuto, "")
 	flags.BoolVar(&f.WatchAllNamespaces, "watch-all-namespaces", true, "")
 	return f, flags.Parse(args)
 }
@@ -45,4 +54,18 @@ func (f Flags) Warning() string {
 	}
 	return "--default-service-account does not restrict programs with --runner=local: they run in the pod of the controller and can use its token, " +
 		"so anyone who can write a Stack, a Program or a source is cluster-admin. Set --runner=job, as config/multi-tenancy does"
+}
+
+// SandboxRow says what the flags make of the sandbox of local runs, and whether that is a warning. It is
+// empty for runs in pods of their own.
+func (f Flags) SandboxRow() (row string, warns bool) {
+	switch {
+	case f.Runner != LocalRunner:
+		return "", false
+	case f.Sandbox == SandboxOff:
+		return "local runs have no sandbox, because of --sandbox=off: programs can read the token of the controller", true
+	case f.Sandbox == SandboxRequired:
+		return "local runs are in a sandbox", false
+	}
+	return "local runs are in a sandbox where the kernel has Landlock: the log of the controller and the metric pulumi_sandbox_enabled say whether it has", false
 }

@@ -22,9 +22,17 @@ func (s *session) runRules() []sandbox.Rule {
 	return slices.Concat(s.dir.rules(len(s.run.Policies)), s.driver.sharedRules(s.run), s.goCacheRules(sandbox.Read))
 }
 
-// installRules are those for an installation of dependencies.
-func (s *session) installRules() []sandbox.Rule {
-	return slices.Concat(s.dir.rules(0), s.driver.sharedRules(s.run), s.goCacheRules(sandbox.Write))
+// confineInstaller returns the rules for an installation of dependencies. `pulumi install` looks for a
+// policy pack in every parent of the program, and fails at the first that it cannot list: it ends the
+// search at this file, and then installs what the project needs, which is nearer.
+func (s *session) confineInstaller() ([]sandbox.Rule, error) {
+	if s.driver.Sandbox == nil {
+		return nil, nil
+	}
+	if err := os.WriteFile(s.dir.searchEnd(), nil, 0o600); err != nil {
+		return nil, workspaceError{fmt.Errorf("making a file for Pulumi: %w", err)}
+	}
+	return slices.Concat(s.dir.rules(0), s.driver.sharedRules(s.run), s.goCacheRules(sandbox.Write)), nil
 }
 
 // rules are those for the directory of a run with that many policy packs. The code of the packs is not

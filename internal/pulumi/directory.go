@@ -26,6 +26,7 @@ import (
 //	settling       exists while operations in flight are being settled
 //	state.json     the state, when it is exported
 //	plan           a pipe for the plan of Pulumi, while it is made
+//	PulumiPolicy.yaml  ends the search of an installation for one, in a sandbox
 //	built/         the program, if the controller has compiled it
 //	aside/         code of the workspace, while dependencies are installed
 //	policies/      the policy packs, each in a Directory of its own
@@ -49,6 +50,7 @@ func (d Directory) found() string      { return filepath.Join(string(d), "found"
 func (d Directory) settling() string   { return filepath.Join(string(d), "settling") }
 func (d Directory) state() string      { return filepath.Join(string(d), "state.json") }
 func (d Directory) planPipe() string   { return filepath.Join(string(d), "plan") }
+func (d Directory) searchEnd() string  { return filepath.Join(string(d), policyFile) }
 func (d Directory) built() string      { return filepath.Join(string(d), "built") }
 func (d Directory) aside() string      { return filepath.Join(string(d), "aside") }
 
@@ -94,7 +96,7 @@ func (d Directory) Clear() error {
 // ClearBulk keeps what a recovery needs: the events, the PIDs, what the run has found, and
 // how far it had come.
 func (d Directory) ClearBulk() error {
-	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.built(), d.aside(), d.policies())
+	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.searchEnd(), d.built(), d.aside(), d.policies())
 }
 
 func remove(paths ...string) error {

@@ -172,8 +172,11 @@ func (s *session) installBy(ctx context.Context, plan installPlan, variables ...
 func (s *session) callInstaller(ctx context.Context, c command, variables ...string) (exit, error) {
 	c.env = slices.Concat(s.env, variables)
 	c.atOnce = true
-	c.sandbox = s.installRules()
 	c.events = &follower{events: &events{mask: s.mask}, say: s.say}
+	var err error
+	if c.sandbox, err = s.confineInstaller(); err != nil {
+		return exit{}, err
+	}
 	return s.driver.execute(ctx, c)
 }
 

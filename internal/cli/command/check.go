@@ -190,7 +190,15 @@ func (s *session) warnOfFlags(deployment string, args []string) {
 	flags, err := lockdown.Parse(args)
 	if err != nil {
 		s.Warningf("%s: cannot read its flags: %v", deployment, err)
-	} else if warning := flags.Warning(); warning != "" {
+		return
+	}
+	if warning := flags.Warning(); warning != "" {
 		s.Warningf("%s: %s", deployment, warning)
+	}
+	switch row, warns := flags.SandboxRow(); {
+	case warns:
+		s.Warningf("%s: %s", deployment, row)
+	case row != "":
+		s.Actionf("%s: %s", deployment, row)
 	}
 }
