@@ -56,7 +56,7 @@ func New(config *rest.Config) (*Accounts, error) {
 // that is asked to stop still finishes what it has started. log gets a line when a token
 // cannot be renewed.
 func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAccount, log func(line string)) (*run.ClusterAccess, error) {
-	first, err := a.token(ctx, account)
+	first, err := a.token(ctx, account, "")
 	if err != nil {
 		return nil, explained(account, err)
 	}
@@ -73,7 +73,7 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 		}
 	}
 	r := &renewal{
-		request: func(ctx context.Context) (token, error) { return a.token(ctx, account) },
+		request: func(ctx context.Context) (token, error) { return a.token(ctx, account, "") },
 		write:   func(text string) error { return replace(filepath.Join(dir, tokenFile), []byte(text)) },
 		log: func(err error) {
 			log(fmt.Sprintf("failed to renew the token of service account '%s': %v", account, err))
@@ -94,20 +94,23 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 // Check returns why the account cannot be used, before anything is done with it. It
 // requests a token and drops it.
 func (a *Accounts) Check(ctx context.Context, account run.ServiceAccount) error {
-	if _, err := a.token(ctx, account); err != nil {
+	if _, err := a.token(ctx, account, ""); err != nil {
 		return explained(account, err)
 	}
 	return nil
 }
 
-// token requests a token from the API server.
-func (a *Accounts) token(ctx context.Context, account run.ServiceAccount) (token, error) {
+// token requests a token from the API server, for the audience, or for the API server itself if
+// that is "".
+func (a *Accounts) token(ctx context.Context, account run.ServiceAccount, audience string) (token, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	asked := time.Now()
-	answer, err := a.tokens.ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenLife.Seconds()))},
-	}, metav1.CreateOptions{})
+	spec := authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenLife.Seconds()))}
+	if audience != "" {
+		spec.Audiences = []string{audience}
+	}
+	answer, err := a.tokens.ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, &authenticationv1.TokenRequest{Spec: spec}, metav1.CreateOptions{})
 	if err != nil {
 		return token{}, err
 	}
@@ -135,7 +138,7 @@ func replace(path string, content []byte) error {
 		err = os.Rename(next, path)
 	}
 	if err != nil {
-		return fmt.Errorf("writing the kubeconfig of the run: %w", err)
+		return fmt.Errorf("writing the token of the run: %w", err)
 	}
 	return nil
 }

@@ -3,8 +3,9 @@
 
 // Package kubeconfig gives the program of a run the rights of a service account: a
 // kubeconfig in a directory of the run, and a short-lived token that is renewed until the
-// run ends.
+// run ends. For the identity of the account in clouds, it keeps further tokens, each for an
+// audience.
 //
-// The package does not know what a run is, where it takes place, or what follows from a
-// failure.
+// The package does not know what a run is, where it takes place, what an audience means, or
+// what follows from a failure.
 package kubeconfig

@@ -29,6 +29,7 @@ import (
 //	PulumiPolicy.yaml  ends the search of an installation for one, in a sandbox
 //	built/         the program, if the controller has compiled it
 //	aside/         code of the workspace, while dependencies are installed
+//	identity/      the tokens for clouds, and what leads to them
 //	policies/      the policy packs, each in a Directory of its own
 type Directory string
 
@@ -37,6 +38,9 @@ func (d Directory) Workspace() string { return filepath.Join(string(d), "workspa
 
 // Kube is the default directory of the kubeconfig for programs.
 func (d Directory) Kube() string { return filepath.Join(d.home(), ".kube") }
+
+// Identity is where the tokens of the program for clouds are.
+func (d Directory) Identity() string { return filepath.Join(string(d), "identity") }
 
 func (d Directory) home() string       { return filepath.Join(string(d), "home") }
 func (d Directory) pulumiHome() string { return filepath.Join(d.home(), ".pulumi") }
@@ -96,7 +100,8 @@ func (d Directory) Clear() error {
 // ClearBulk keeps what a recovery needs: the events, the PIDs, what the run has found, and
 // how far it had come.
 func (d Directory) ClearBulk() error {
-	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.searchEnd(), d.built(), d.aside(), d.policies())
+	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.searchEnd(), d.built(), d.aside(),
+		d.policies(), d.Identity())
 }
 
 func remove(paths ...string) error {

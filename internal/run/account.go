@@ -20,3 +20,15 @@ type ClusterAccess struct {
 	// Close stops the renewal of the token, and waits until it has stopped.
 	Close func()
 }
+
+// CloudAccess gives the program of a run the tokens of a service account for clouds, until it is
+// closed.
+type CloudAccess struct {
+	// Dir is the directory of the tokens.
+	Dir string
+	// Tokens returns the tokens that the program was given and that may still be valid.
+	// It may be called at any time.
+	Tokens func() []string
+	// Close stops the renewal of the tokens, waits until it has stopped, and removes them.
+	Close func()
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/identity"
 )
 
 // Run is all that is needed to do one run. It holds secrets: never log it, and write it
@@ -72,6 +73,9 @@ type Run struct {
 	// Account is the service account whose rights in the cluster the program has. Without
 	// a name there is none.
 	Account ServiceAccount
+	// Identity is that of the account in clouds. The zero value is none. Pods of an earlier
+	// version do not know it.
+	Identity identity.Identity `json:",omitzero"`
 	// Options of the operation.
 	Options Options
 	// WantsPlan makes a Preview return its Plan. Pods know it by its earlier name.
@@ -173,6 +177,12 @@ func (r Run) RunsProgram() bool {
 // works from the state needs it only for the name of the project.
 func (r Run) NeedsArtifact() bool {
 	return r.Program.Artifact != nil && (r.RunsProgram() || r.Project.Name == "")
+}
+
+// NeedsAccount reports whether the run needs its service account: for the program, or, with an
+// identity in a cloud, for the backend too.
+func (r Run) NeedsAccount() bool {
+	return r.Account.Name != "" && (KindOf(r.Operation).Program != ProgramNever || !r.Identity.IsZero())
 }
 
 // LoadsPolicies reports whether the run has policy packs that Pulumi has to load.

@@ -46,6 +46,8 @@ type Executor struct {
 	Fetcher Fetcher
 	// Accounts are only needed for runs with a service account.
 	Accounts Accounts
+	// Identities are only needed for runs with an identity in a cloud.
+	Identities Identities
 }
 
 // Do prepares the directory, fetches the program and has the driver execute the run.
@@ -65,6 +67,14 @@ func (e Executor) Do(ctx context.Context, dir pulumi.Directory, started run.Run,
 		}
 		defer access.Close()
 		started.LateMasks = access.Tokens
+	}
+	if !started.Identity.IsZero() {
+		signedIn, access, err := e.signIn(ctx, dir, started, log)
+		if err != nil {
+			return failed(accessOutcome(ctx, err), err)
+		}
+		defer access.Close()
+		started = signedIn
 	}
 	switch artifact := started.Program.Artifact; {
 	case started.NeedsArtifact():
@@ -87,7 +97,7 @@ func (e Executor) Do(ctx context.Context, dir pulumi.Directory, started run.Run,
 	}
 	result = e.Driver.Do(ctx, dir, started, log)
 	result.StartedAt = begin
-	return result
+	return explainRefusal(result, started)
 }
 
 // Recover, deferred, makes a panic the result of the run. Nobody knows how far it has come,

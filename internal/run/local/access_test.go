@@ -4,6 +4,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/identity"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
@@ -23,6 +25,7 @@ type accounts struct {
 	err    error
 	dir    string
 	opened []run.ServiceAccount
+	tokens []identity.Token
 	closed int
 }
 
@@ -37,16 +40,26 @@ func (a *accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	}, ctx.Err()
 }
 
+func (a *accounts) OpenTokens(ctx context.Context, dir string, account run.ServiceAccount, tokens []identity.Token, _ func(string)) (*run.CloudAccess, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	a.opened, a.dir, a.tokens = append(a.opened, account), dir, tokens
+	return &run.CloudAccess{Dir: dir, Tokens: func() []string { return []string{"a-cloud-token"} }, Close: func() { a.closed++ }}, ctx.Err()
+}
+
 // lookout is a driver that records its run, and what was closed by then.
 type lookout struct {
 	*accounts
 	given  run.Run
 	closed int
+	result run.Result
 }
 
 func (l *lookout) Do(_ context.Context, _ pulumi.Directory, r run.Run, _ func(string)) run.Result {
 	l.given, l.closed = r, l.accounts.closed
-	return run.Result{Outcome: run.Succeeded}
+	l.result.Outcome = cmp.Or(l.result.Outcome, run.Succeeded)
+	return l.result
 }
 
 func (f *fixture) do(r run.Run) run.Result {
@@ -123,4 +136,52 @@ func TestAnAccountThatCannotBeUsedHasAnOutcome(t *testing.T) {
 			f.Expect(f.driver.starts()).To(BeEmpty())
 		})
 	}
+}
+
+func TestEveryKindOfRunHasTheIdentityOfItsAccount(t *testing.T) {
+	const role = "arn:aws:iam::123456789012:role/deploy"
+	for _, operation := range []run.Operation{run.Update, run.Preview, run.Destroy, run.Recover, run.ReadOutputs} {
+		t.Run(string(operation), func(t *testing.T) {
+			known := &accounts{}
+			driver := &lookout{accounts: known}
+			f := newFixture(t, func(o *Options) { o.Accounts, o.Identities, o.Driver = known, known, driver })
+			r := aRun("1", "a")
+			r.Operation, r.Account, r.Env = operation, run.ServiceAccount{Namespace: "ns", Name: "deployer"}, map[string]string{"OWN": "x"}
+			r.Identity = identity.Identity{AWS: &identity.AWS{Role: role}}
+			f.Expect(f.do(r).Outcome).To(Equal(run.Succeeded))
+			dir := filepath.Join(f.dir, "1", "identity")
+			f.Expect(known.tokens).To(Equal([]identity.Token{{File: "aws-token", Audience: "sts.amazonaws.com"}}))
+			f.Expect(driver.given.Env).To(Equal(map[string]string{
+				"OWN": "x", "AWS_ROLE_ARN": role, "AWS_WEB_IDENTITY_TOKEN_FILE": filepath.Join(dir, "aws-token"), "AWS_ROLE_SESSION_NAME": "ns.a",
+			}))
+			f.Expect(driver.given.LateMasks()).To(ContainElement("a-cloud-token"))
+			f.Expect(driver.closed).To(BeZero(), "while the program runs")
+			f.Expect(known.closed).To(Equal(len(known.opened)), "and no longer")
+			f.Expect(dir).NotTo(BeADirectory(), "nothing of it is kept")
+		})
+	}
+}
+
+func TestARefusalNamesTheIdentityThatWasRefused(t *testing.T) {
+	known := &accounts{}
+	driver := &lookout{accounts: known, result: run.Result{Outcome: run.Failed, Message: "api error AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"}}
+	f := newFixture(t, func(o *Options) { o.Accounts, o.Identities, o.Driver = known, known, driver })
+	r := aRun("1", "a")
+	r.Account = run.ServiceAccount{Namespace: "ns", Name: "deployer"}
+	r.Identity = identity.Identity{AWS: &identity.AWS{Role: "arn:aws:iam::1:role/x"}}
+	f.Expect(f.do(r).Message).To(Equal("api error AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity. " +
+		"The program is role arn:aws:iam::1:role/x of AWS, audience sts.amazonaws.com, subject system:serviceaccount:ns:deployer: " +
+		"check what this identity trusts, and what it may do"))
+}
+
+func TestAnIdentityThatCannotBeHadHasAnOutcome(t *testing.T) {
+	known := &accounts{err: errors.New("not allowed")}
+	f := newFixture(t, func(o *Options) { o.Identities = known })
+	r := aRun("1", "a")
+	r.Operation, r.Account = run.ReadOutputs, run.ServiceAccount{Namespace: "ns", Name: "deployer"}
+	r.Identity = identity.Identity{AWS: &identity.AWS{Role: "arn:aws:iam::1:role/x"}}
+	result := f.do(r)
+	f.Expect(result.Outcome).To(Equal(run.AccountFailed))
+	f.Expect(result.Message).To(Equal("not allowed"))
+	f.Expect(f.driver.starts()).To(BeEmpty())
 }

@@ -43,6 +43,8 @@ type Options struct {
 	Fetcher inplace.Fetcher
 	// Accounts are only needed for runs with a service account.
 	Accounts inplace.Accounts
+	// Identities are only needed for runs with an identity in a cloud.
+	Identities inplace.Identities
 	// Wake is called, from any goroutine, when a run of the Stack has ended, when a run in
 	// flight has news that must not wait for its end, and when a slot that the Stack asked
 	// for is free. It must neither block nor call the Runner.
@@ -100,7 +102,7 @@ func New(options Options) *Runner {
 	life, end := context.WithCancelCause(context.Background())
 	r := &Runner{
 		options: options, life: life, end: end,
-		executor: inplace.Executor{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts},
+		executor: inplace.Executor{Driver: options.Driver, Fetcher: options.Fetcher, Accounts: options.Accounts, Identities: options.Identities},
 		slots:    slots.NewPools(options.Concurrent, options.ConcurrentInBackground, options.PerNamespace, options.Wake),
 		runs:     make(map[string]*record),
 	}
