@@ -145,11 +145,15 @@ func bindFlags(fs *flag.FlagSet, c *app.Config, access *acl.Options, gates *feat
 	)
 }
 
+// featureGateObjectLevelWorkloadIdentity is the gate of the same name in Flux's controllers.
+const featureGateObjectLevelWorkloadIdentity = "ObjectLevelWorkloadIdentity"
+
 // readFeatures reads the feature gates, all of which are off by default.
 func readFeatures(c *app.Config, gates *features.FeatureGates) error {
 	fields := map[string]*bool{
 		runtimectrl.FeatureGateAdditiveCELDependencyCheck: &c.AdditiveCELDependencyCheck,
 		runtimectrl.FeatureGateDisableConfigWatchers:      &c.DisableConfigWatchers,
+		featureGateObjectLevelWorkloadIdentity:            &c.ObjectLevelWorkloadIdentity,
 	}
 	supported := make(map[string]bool, len(fields))
 	for name := range fields {
@@ -244,6 +248,7 @@ func parsePod(args []string) (app.PodConfig, error) {
 	fs.IntVar(&c.Snapshots, "snapshots", 1, "How many snapshots of dependencies the run may keep: that of its program, and those of its policy packs.")
 	fs.Int64Var(&c.DependencyCacheSize, "dependency-cache-size", 0, "How many bytes the snapshots of dependencies may take.")
 	fs.StringVar(&c.AccountDir, "account-dir", "", "The directory with the token of the pod's account.")
+	fs.StringVar(&c.IdentityDir, "identity-dir", "", "The directory with the tokens of the pod's account for clouds.")
 	fs.DurationVar(&c.CancelGrace, "cancel-grace", 5*time.Minute, "How long a run that is being stopped may take to finish the operations in flight.")
 	fs.IntVar(&c.HTTPRetry, "http-retry", 9, "The maximum number of retries when failing to fetch artifacts over HTTP.")
 	fs.BoolVar(&c.AcquirePlugins, "acquire-plugins", true, "Let Pulumi download provider plugins that are not there.")

@@ -99,7 +99,7 @@ func TestTheDocumentationHasAllFlags(t *testing.T) {
 		documented[row[1]] = row[2]
 	}
 	g.Expect(documented).To(Equal(defaults(g)))
-	for _, gate := range []string{"AdditiveCELDependencyCheck", "DisableConfigWatchers"} {
+	for _, gate := range []string{"AdditiveCELDependencyCheck", "DisableConfigWatchers", "ObjectLevelWorkloadIdentity"} {
 		g.Expect(string(text)).To(ContainSubstring("| `" + gate + "` |"))
 	}
 }

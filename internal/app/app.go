@@ -114,6 +114,7 @@ func assemble(ctx context.Context, c Config, data *dataDir) (*parts, error) {
 			ControllerRefs:             controllerRefs(c),
 			RefuseLocalPrograms:        !c.AllowPreviewPrograms,
 			DefaultServiceAccount:      c.DefaultServiceAccount,
+			WorkloadIdentity:           c.ObjectLevelWorkloadIdentity,
 			AdditiveCELDependencyCheck: c.AdditiveCELDependencyCheck,
 			PartialCache:               c.watchesPart(),
 			RequeueDependency:          c.RequeueDependency,

@@ -69,8 +69,10 @@ type Config struct {
 
 	DefaultServiceAccount      string
 	AdditiveCELDependencyCheck bool
-	RequeueDependency          time.Duration
-	DisableConfigWatchers      bool
+	// ObjectLevelWorkloadIdentity is the feature gate of that name.
+	ObjectLevelWorkloadIdentity bool
+	RequeueDependency           time.Duration
+	DisableConfigWatchers       bool
 
 	Client         runtimeclient.Options
 	Logger         logger.Options

@@ -51,10 +51,12 @@ type PodConfig struct {
 	Snapshots           int
 	DependencyCacheSize int64
 	AccountDir          string
-	CancelGrace         time.Duration
-	HTTPRetry           int
-	AcquirePlugins      bool
-	Log                 logger.Options
+	// IdentityDir has the tokens of the run for clouds, if it has any.
+	IdentityDir    string
+	CancelGrace    time.Duration
+	HTTPRetry      int
+	AcquirePlugins bool
+	Log            logger.Options
 
 	// From the environment.
 	APIHost, APIPort string
@@ -104,7 +106,7 @@ func RunPod(c PodConfig) (int, error) {
 			NamespaceUID: func(context.Context, string) (string, error) { return c.NamespaceUID, nil },
 		},
 		Fetcher:  source.New(source.Options{Retries: c.HTTPRetry, Self: "the pod of the run"}),
-		Accounts: &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile},
+		Accounts: &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile, IdentityDir: c.IdentityDir},
 		OOMKills: func() int { return cgroup.ReadMemory().Kills },
 		Died:     noteDeath,
 		Log:      logger.NewLogger(c.Log),

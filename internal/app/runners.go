@@ -17,11 +17,11 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
+	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/handover"
-	"github.com/flux-pulumi/pulumi-controller/internal/run/inplace"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/local"
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
@@ -40,7 +40,7 @@ type runners struct {
 	checkBackend func(backend string) error
 }
 
-func (b base) newRunners(accounts inplace.Accounts) (runners, error) {
+func (b base) newRunners(accounts *kubeconfig.Accounts) (runners, error) {
 	if b.Runner == JobRunner {
 		jobs, err := b.newJobRunner()
 		if err != nil {
@@ -64,7 +64,7 @@ func (b base) newRunners(accounts inplace.Accounts) (runners, error) {
 }
 
 // newLocalRunner makes the runner of runs on this machine.
-func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
+func (b base) newLocalRunner(accounts *kubeconfig.Accounts) (*local.Runner, error) {
 	bin := b.PulumiDir
 	if bin == "" {
 		path, err := b.LookPath("pulumi")
@@ -105,6 +105,7 @@ func (b base) newLocalRunner(accounts inplace.Accounts) (*local.Runner, error) {
 		},
 		Fetcher:      source.New(source.Options{Retries: b.HTTPRetry, Hostname: b.SourceLocalhost}),
 		Accounts:     accounts,
+		Identities:   accounts,
 		Wake:         b.waker.Wake,
 		NotePatience: notePatience,
 		Log:          ctrl.Log,

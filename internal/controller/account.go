@@ -23,10 +23,11 @@ type AccountChecker interface {
 // before anything of it begins: without the account, it would take a slot and be written
 // to the status twice, only to fail.
 func (r *StackReconciler) checkAccount(ctx context.Context, stack *v1.Stack, seen *observe.Observation, operation run.Operation) *decide.Problem {
-	if run.KindOf(operation).Program == run.ProgramNever || seen.Account == "" || r.Accounts == nil {
+	todo := run.Run{Operation: operation, Account: run.ServiceAccount{Namespace: stack.Namespace, Name: seen.Account}, Identity: seen.Identity}
+	if !todo.NeedsAccount() || r.Accounts == nil {
 		return nil
 	}
-	err := r.Accounts.Check(ctx, run.ServiceAccount{Namespace: stack.Namespace, Name: seen.Account})
+	err := r.Accounts.Check(ctx, todo.Account)
 	if err == nil {
 		return nil
 	}

@@ -29,6 +29,7 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		Secrets:   seen.Inputs.Secrets,
 		Masks:     seen.Inputs.Masks,
 		Account:   run.ServiceAccount{Namespace: stack.Namespace, Name: seen.Account},
+		Identity:  seen.Identity,
 		Options: run.Options{
 			Refresh: stack.Spec.Refresh || seen.Forced,
 			// Without spec.refresh, a forced run must not fail on drift, which it is there

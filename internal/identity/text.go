@@ -69,6 +69,9 @@ func (i Identity) Explain(message, namespace, account string) string {
 	default:
 		return ""
 	}
+	if account == "" {
+		return fmt.Sprintf("The program is %s: check what this identity trusts, and what it may do", who)
+	}
 	return fmt.Sprintf("The program is %s, subject %s: check what this identity trusts, and what it may do", who, Subject(namespace, account))
 }
 

@@ -169,14 +169,15 @@ func TestAPlanIsTheSameForAStackThatOnlyPreviews(t *testing.T) {
 
 // FuzzRunDigest: two runs have the same digest only if their inputs are the same.
 func FuzzRunDigest(f *testing.F) {
-	f.Add("a", "", "b", "c", "d", "e", "", "", "", "", "ab", "", "", "c", "d", "e", "", "", "", "")
-	f.Add("1:a", "", ",", "", "", "", "f", "", "", "", "1", "", "a,", "", "", "", "", "", "", "")
-	f.Add("a", "p", "b", "c", "d", "e", "", "", "", "", "a", "", "b", "c", "d", "e", "project=p", "", "", "")
-	f.Add("a", "", "b", "c", "d", "e", "", "s", "", "", "a", "serviceAccount=s", "b", "c", "d", "e", "", "", "", "")
-	f.Add("a", "", "b", "c", "d", "e", "", "s", "{}", "", "a", "", "b", "c", "d", "e", "", "s", "workspace={}", "")
-	f.Add("a", "", "b", "c", "d", "e", "", "s", "{}", "destroy", "a", "", "b", "c", "d", "e", "", "s", "{}", "")
-	f.Fuzz(func(t *testing.T, a, b, c, d, e, g, h, i, j, o, u, v, w, x, y, z, q, r, k, p string) {
-		one, other := RunInputs{a, b, c, d, e, g, h, i, j, o}, RunInputs{u, v, w, x, y, z, q, r, k, p}
+	f.Add("a", "", "b", "c", "d", "e", "", "", "", "", "", "ab", "", "", "c", "d", "e", "", "", "", "", "")
+	f.Add("1:a", "", ",", "", "", "", "f", "", "", "", "", "1", "", "a,", "", "", "", "", "", "", "", "")
+	f.Add("a", "p", "b", "c", "d", "e", "", "", "", "", "", "a", "", "b", "c", "d", "e", "project=p", "", "", "", "")
+	f.Add("a", "", "b", "c", "d", "e", "", "s", "", "", "", "a", "serviceAccount=s", "b", "c", "d", "e", "", "", "", "", "")
+	f.Add("a", "", "b", "c", "d", "e", "", "s", "{}", "", "", "a", "", "b", "c", "d", "e", "", "s", "workspace={}", "", "")
+	f.Add("a", "", "b", "c", "d", "e", "", "s", "{}", "destroy", "", "a", "", "b", "c", "d", "e", "", "s", "{}", "", "")
+	f.Add("a", "", "b", "c", "d", "e", "", "s", "", "", "i", "a", "", "b", "c", "d", "e", "", "s", "identity=i", "", "")
+	f.Fuzz(func(t *testing.T, a, b, c, d, e, g, h, i, j, o, l, u, v, w, x, y, z, q, r, k, p, m string) {
+		one, other := RunInputs{a, b, c, d, e, g, h, i, j, o, l}, RunInputs{u, v, w, x, y, z, q, r, k, p, m}
 		if (one == other) != (RunDigest(one) == RunDigest(other)) {
 			t.Errorf("%#v and %#v", one, other)
 		}

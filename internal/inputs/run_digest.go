@@ -37,6 +37,8 @@ type RunInputs struct {
 	// updates and previews. A run of one kind must not count as a run of the other, even
 	// if all other inputs are the same.
 	Operation string
+	// Identity of the service account in clouds, if any.
+	Identity string
 }
 
 // RunDigest returns the digest of all inputs of a run, as sha256:<hex>.
@@ -56,6 +58,9 @@ func RunDigest(in RunInputs) string {
 	}
 	if in.ServiceAccount != "" {
 		fields = append(fields, "serviceAccount="+in.ServiceAccount)
+	}
+	if in.Identity != "" {
+		fields = append(fields, "identity="+in.Identity)
 	}
 	if in.Workspace != "" {
 		fields = append(fields, "workspace="+in.Workspace)
@@ -83,6 +88,9 @@ const (
 // Changing this function makes every approval void.
 func PlanDigest(in RunInputs, packs string) string {
 	fields := []string{planFormat, in.Dir, in.Project, in.Stack, in.Backend, in.Inputs, in.Options, in.ServiceAccount, in.Workspace, in.Operation}
+	if in.Identity != "" {
+		fields = append(fields, "identity="+in.Identity)
+	}
 	if packs != "" { // other plans keep the digest that they had before there were policies
 		fields = append(fields, "policies="+packs)
 	}

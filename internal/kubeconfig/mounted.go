@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/identity"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -24,9 +25,12 @@ type Mounted struct {
 	Config *rest.Config
 	// TokenFile is the path of the token.
 	TokenFile string
+	// IdentityDir has the tokens for clouds, which the kubelet renews, too. Empty is none.
+	IdentityDir string
 
-	mu    sync.Mutex
-	given []string
+	mu sync.Mutex
+	// given are the tokens that were seen, by the path of their file.
+	given map[string][]string
 }
 
 // Open creates the directory and writes a kubeconfig with the pod's token into it.
@@ -45,18 +49,45 @@ func (m *Mounted) Open(_ context.Context, dir string, account run.ServiceAccount
 	return &run.ClusterAccess{Tokens: m.Tokens, Close: func() {}}, nil
 }
 
+// OpenTokens checks that the tokens are there. Whoever created the pod has mounted them.
+func (m *Mounted) OpenTokens(
+	_ context.Context, _ string, account run.ServiceAccount, tokens []identity.Token, _ func(line string),
+) (*run.CloudAccess, error) {
+	var paths []string
+	for _, token := range tokens {
+		path := filepath.Join(m.IdentityDir, token.File)
+		if text, err := os.ReadFile(path); m.IdentityDir == "" || err != nil || len(text) == 0 {
+			return nil, fmt.Errorf("the pod of the run has no token of service account '%s' for audience %s: "+
+				"the pod was changed after the controller had created it", account, token.Audience)
+		}
+		paths = append(paths, path)
+	}
+	return &run.CloudAccess{Dir: m.IdentityDir, Tokens: func() []string { return m.seen(paths...) }, Close: func() {}}, nil
+}
+
 // Tokens returns the current token and earlier ones. A program can read them even if it
 // was not given them.
-func (m *Mounted) Tokens() []string {
+func (m *Mounted) Tokens() []string { return m.seen(m.TokenFile) }
+
+// seen returns the tokens in the files now, and those that were there earlier.
+func (m *Mounted) seen(paths ...string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text, err := os.ReadFile(m.TokenFile)
-	token := strings.TrimSpace(string(text))
-	if err == nil && token != "" && !slices.Contains(m.given, token) {
-		m.given = append(m.given, token)
-		if extra := len(m.given) - maxGiven; extra > 0 {
-			m.given = slices.Delete(m.given, 0, extra)
-		}
+	if m.given == nil {
+		m.given = map[string][]string{}
 	}
-	return slices.Clone(m.given)
+	var all []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		token, given := strings.TrimSpace(string(text)), m.given[path]
+		if err == nil && token != "" && !slices.Contains(given, token) {
+			given = append(given, token)
+			if extra := len(given) - maxGiven; extra > 0 {
+				given = slices.Delete(given, 0, extra)
+			}
+			m.given[path] = given
+		}
+		all = append(all, given...)
+	}
+	return all
 }

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
+	"github.com/flux-pulumi/pulumi-controller/internal/identity"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -35,6 +36,8 @@ type Observation struct {
 	Packs Policies
 	// Account is the service account the program runs as.
 	Account string
+	// Identity is that of the service account in clouds.
+	Identity identity.Identity
 	// Workspace is the template of the pod of a run, in JSON. Nil is none.
 	Workspace json.RawMessage
 	// Forced says to force the run: it was asked for, and no forced run has succeeded

@@ -21,6 +21,9 @@ func (o *Observer) observeInputs(ctx context.Context, stack *v1.Stack, seen *Obs
 	if err != nil {
 		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
 	}
+	if err := o.observeIdentity(ctx, stack, seen); err != nil {
+		return err
+	}
 	if seen.Deleting {
 		if err := o.observeDestroy(ctx, stack, seen, name); err != nil {
 			return err
@@ -75,6 +78,10 @@ func (o *Observer) digestRun(stack *v1.Stack, seen *Observation, operation strin
 	if err != nil {
 		return err
 	}
+	ofAccount, err := seen.Identity.Text()
+	if err != nil {
+		return err
+	}
 	in := inputs.RunInputs{
 		ProgramDigest: seen.Program.Digest,
 		Project:       seen.Program.Project.Name,
@@ -85,6 +92,7 @@ func (o *Observer) digestRun(stack *v1.Stack, seen *Observation, operation strin
 		Options:       options,
 
 		ServiceAccount: seen.Account,
+		Identity:       ofAccount,
 		Workspace:      workspace,
 		Operation:      operation,
 	}

@@ -75,6 +75,8 @@ type Options struct {
 	// DefaultServiceAccount is the service account of Stacks that name none. If it is
 	// empty too, their programs have no access to the cluster.
 	DefaultServiceAccount string
+	// WorkloadIdentity gives programs the identity of their service account in clouds.
+	WorkloadIdentity bool
 	// AdditiveCELDependencyCheck makes a readyExpr add to the built-in dependency check
 	// instead of replacing it.
 	AdditiveCELDependencyCheck bool

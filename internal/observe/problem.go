@@ -43,6 +43,7 @@ func problemOf(err error) *decide.Problem {
 		badInput     *inputs.UnusableError
 		notOurs      *gitsource.NotOwnedError
 		refused      *gitsource.RefusedError
+		account      *accountError
 	)
 	switch {
 	case err == nil:
@@ -59,6 +60,8 @@ func problemOf(err error) *decide.Problem {
 		return &decide.Problem{Reason: v1.ProgramInvalidReason, Message: err.Error()}
 	case source.IsProblem(err), errors.As(err, &notOurs), errors.As(err, &refused):
 		return &decide.Problem{Reason: meta.ArtifactFailedReason, Message: err.Error()}
+	case errors.As(err, &account):
+		return &decide.Problem{Reason: v1.ServiceAccountFailedReason, Message: err.Error()}
 	case errors.As(err, &noInput), errors.As(err, &badInput):
 		return &decide.Problem{Reason: v1.InputsFailedReason, Message: err.Error()}
 	}
@@ -69,5 +72,6 @@ func problemOf(err error) *decide.Problem {
 // notified when a CRD is installed again or a right is granted.
 func mayPass(err error) bool {
 	var refused *gitsource.RefusedError
-	return errors.Is(err, source.ErrNotServed) || errors.As(err, &refused)
+	var account *accountError
+	return errors.Is(err, source.ErrNotServed) || errors.As(err, &refused) || errors.As(err, &account)
 }

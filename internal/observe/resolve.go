@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
+	"github.com/flux-pulumi/pulumi-controller/internal/identity"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
@@ -44,6 +45,9 @@ func (o *Observer) resolve(ctx context.Context, stack *v1.Stack, seen *Observati
 	if len(stack.Spec.Environment) > 0 && !grammar.HasEnvironments(Backend(stack, resolved.Env)) {
 		return &inputs.InvalidError{Field: "spec.environment",
 			Problem: "needs Pulumi Cloud, but the Stack has another backend: remove it, or set the backend to https://api.pulumi.com"}
+	}
+	if err := seen.checkIdentity(resolved); err != nil {
+		return err
 	}
 	seen.Inputs, seen.inputsDigest = resolved, resolved.Digest
 	return seen.chooseAccount(stack)
@@ -100,8 +104,13 @@ func (seen *Observation) chooseAccount(stack *v1.Stack) error {
 	case stack.Spec.ServiceAccountName != "":
 		return &inputs.UnusableError{Field: field, Problem: "spec.serviceAccountName already provides a kubeconfig: remove one of the two"}
 	}
-	seen.Account = ""
+	seen.dropAccount()
 	return nil
+}
+
+// dropAccount leaves the program without an account, and without its identity.
+func (seen *Observation) dropAccount() {
+	seen.Account, seen.Identity = "", identity.Identity{}
 }
 
 func isEnvRef(field string) bool { return strings.HasPrefix(field, "spec.envRefs.") }

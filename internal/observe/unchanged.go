@@ -34,9 +34,14 @@ func (o *Observer) ObserveValues(ctx context.Context, stack *v1.Stack, seen *Obs
 // resolveChanged resolves the values that the spec asks for, unless they are known to be
 // those of an earlier reconcile.
 func (o *Observer) resolveChanged(ctx context.Context, stack *v1.Stack, seen *Observation) error {
-	basis := o.inputsBasis(ctx, stack, seen)
+	basis, err := o.inputsBasis(ctx, stack, seen)
+	if err != nil {
+		return err
+	}
 	if result, ok := o.Results.Get(stack.UID, aboutInputs, basis); ok {
-		seen.inputsDigest, seen.Account = result.Digest, result.Account
+		if seen.inputsDigest = result.Digest; result.Account == "" {
+			seen.dropAccount()
+		}
 		return nil
 	}
 	if err := o.resolve(ctx, stack, seen); err != nil {
@@ -48,12 +53,16 @@ func (o *Observer) resolveChanged(ctx context.Context, stack *v1.Stack, seen *Ob
 
 // inputsBasis returns what the values of a Stack depend on. It is not known for values of the
 // controller itself, and a local program runs but once.
-func (o *Observer) inputsBasis(ctx context.Context, stack *v1.Stack, seen *Observation) Basis {
+func (o *Observer) inputsBasis(ctx context.Context, stack *v1.Stack, seen *Observation) (Basis, error) {
 	secrets, configMaps := inputs.SecretRefs(stack), inputs.ConfigMapRefs(stack)
 	if seen.local != nil || len(secrets)+len(configMaps) == 0 || inputs.ReadsController(stack) {
-		return Basis{}
+		return Basis{}, nil
 	}
-	return o.Results.Basis(ctx, secrets, configMaps, generation(stack), seen.Program.Digest, seen.Program.Project.Name)
+	ofAccount, err := seen.Identity.Text()
+	if err != nil {
+		return Basis{}, err
+	}
+	return o.Results.Basis(ctx, secrets, configMaps, generation(stack), seen.Program.Digest, seen.Program.Project.Name, ofAccount), nil
 }
 
 // outputsBasis returns what it depends on whether the Secret with the outputs is up to date.

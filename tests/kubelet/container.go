@@ -5,6 +5,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,6 +47,10 @@ func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) 
 			dir = volume.HostPath.Path
 		case volume.PersistentVolumeClaim != nil:
 			dir = k.Claim(p.Namespace, volume.PersistentVolumeClaim.ClaimName)
+		case volume.Projected != nil:
+			if err := k.project(ctx, p, volume.Projected, dir); err != nil {
+				return nil, err
+			}
 		case volume.EmptyDir == nil:
 			return nil, fmt.Errorf("volume %s is of a kind that is not known here", volume.Name)
 		}
@@ -74,6 +79,32 @@ func (k *Kubelet) mount(ctx context.Context, p *pod) (map[string]string, error) 
 	}
 	volumes[accountDir] = account
 	return volumes, nil
+}
+
+// project writes the tokens of a projected volume. Unlike a kubelet, it does not renew them.
+func (k *Kubelet) project(ctx context.Context, p *pod, volume *corev1.ProjectedVolumeSource, dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, source := range volume.Sources {
+		of := source.ServiceAccountToken
+		if of == nil {
+			return errors.New("a projected volume has a source of a kind that is not known here")
+		}
+		token, err := k.client.CoreV1().ServiceAccounts(p.Namespace).CreateToken(ctx, p.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
+			Spec: authenticationv1.TokenRequestSpec{
+				Audiences: []string{of.Audience}, ExpirationSeconds: of.ExpirationSeconds,
+				BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID},
+			},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, of.Path), []byte(token.Status.Token), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unmount deletes the volumes of a pod whose containers have ended. Like a kubelet, it does not wait until the pod is deleted:

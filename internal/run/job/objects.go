@@ -58,6 +58,9 @@ func podOf(s Settings, r run.Run, w workspace) (corev1.PodTemplateSpec, string, 
 		err = addDependencies(s, r, &pod.Spec)
 	}
 	if err == nil {
+		err = addIdentity(r, &pod.Spec)
+	}
+	if err == nil {
 		err = checkBackend(r.Backend, pod)
 	}
 	return pod, account, err

@@ -62,6 +62,7 @@ type Options struct {
 // Accounts are those of the pod.
 type Accounts interface {
 	inplace.Accounts
+	inplace.Identities
 	// Tokens must be masked in all texts of the run, whether or not the program was given
 	// them.
 	Tokens() []string
@@ -136,7 +137,7 @@ func (o Options) do(ctx context.Context, input exchange.Input, fault error) run.
 	go watchCancel(watching, o.Secret, log, cancelInterval, end, abort)
 	running, cancel := context.WithTimeout(life, todo.Timeout)
 	defer cancel()
-	executor := inplace.Executor{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts}
+	executor := inplace.Executor{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts, Identities: o.Accounts}
 	dir := pulumi.Directory(filepath.Join(o.WorkDir, "runs", todo.ID))
 	return executor.Do(running, dir, todo, func(line string) { log.Info(line) })
 }
