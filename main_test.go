@@ -188,3 +188,18 @@ func TestImagesForRuntimes(t *testing.T) {
 	}))
 	g.Expect(c.Warnings()).To(ContainElement(HavePrefix(`--runner-images has an image for the runtime "typescript", which is none of Pulumi's own`)))
 }
+
+func TestNothingOfTheControllersOwnIdentityIsPassed(t *testing.T) {
+	g := NewWithT(t)
+	for _, name := range []string{
+		"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ACCESS_KEY_ID", "AWS_REGION", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+		"AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "ARM_CLIENT_SECRET", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CREDENTIALS", "CLOUDSDK_CONFIG",
+		"PULUMI_ACCESS_TOKEN", "KUBECONFIG",
+	} {
+		t.Setenv(name, "the-controllers-own")
+	}
+	c, err := parse([]string{"--feature-gates=ObjectLevelWorkloadIdentity=true"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.ObjectLevelWorkloadIdentity).To(BeTrue())
+	g.Expect(c.PassedEnv).NotTo(ContainElement("the-controllers-own"))
+}

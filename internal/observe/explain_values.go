@@ -108,6 +108,9 @@ func unshownValues(stack *v1.Stack, given *Observation, jobs bool) []string {
 		}
 		unshown = append(unshown, text)
 	}
+	for _, line := range given.Identity.Lines() {
+		unshown = append(unshown, fmt.Sprintf("the identity of ServiceAccount %s/%s: %s", stack.Namespace, given.Account, line))
+	}
 	if hasJob {
 		unshown = append(unshown, "the variables of spec.workspaceTemplate and of the image of its pod")
 	}

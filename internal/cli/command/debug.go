@@ -34,6 +34,7 @@ the inputs depend on them.`
   flux pulumi debug stack network --runner=job`
 	cmd.Flags().StringVar(&options.DefaultServiceAccount, "default-service-account", "", "the value of this flag of the controller")
 	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the value of this flag of the controller")
+	cmd.Flags().BoolVar(&options.WorkloadIdentity, "workload-identity", false, "whether the controller has the feature gate ObjectLevelWorkloadIdentity")
 	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "the value of this flag of the controller: local or job")
 	completeValues(cmd, "runner", runners()...)
 	cmd.PreRunE = func(*cobra.Command, []string) error { return checkRunner(runner) }

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/identity"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -69,5 +70,20 @@ func TestATemplateCannotTakeThePlaceOfTheIdentity(t *testing.T) {
 		without := withTemplate(template)
 		_, err = build(settings(), without)
 		g.Expect(err).NotTo(HaveOccurred())
+	}
+}
+
+func TestNothingOfTheControllersOwnIdentityIsInTheObjectsOfARun(t *testing.T) {
+	g := NewWithT(t)
+	for _, name := range []string{"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AZURE_CLIENT_ID", "GOOGLE_APPLICATION_CREDENTIALS"} {
+		t.Setenv(name, "the-controllers-own")
+	}
+	built, err := build(settings(), withIdentity(`{}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := yaml.Marshal([]any{built.job, built.role, built.secret.StringData, built.secret.Annotations})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(text)).NotTo(ContainSubstring("the-controllers-own"))
+	for key, value := range built.secret.Data {
+		g.Expect(string(value)).NotTo(ContainSubstring("the-controllers-own"), key)
 	}
 }
