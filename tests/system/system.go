@@ -240,6 +240,7 @@ func (s *System) startController(dataDir, log string, by []string, more ...strin
 	command := append(by,
 		path, "--data-dir="+dataDir, "--pulumi-dir="+pulumiDir, "--acquire-plugins=false",
 		"--health-addr="+health, "--metrics-addr="+metrics, "--http-retry=1",
+		"--sandbox=off", // the providers of the tests write outside of their runs; a later flag takes precedence
 		fmt.Sprintf("--watch-all-namespaces=%t", s.options.Namespace == ""),
 	)
 	controller, err = process.Start(context.WithoutCancel(s.ctx), process.Spec{
