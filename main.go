@@ -133,6 +133,7 @@ func bindFlags(fs *flag.FlagSet, c *app.Config, access *acl.Options, gates *feat
 	c.LeaderElection.BindFlags(fs)
 	c.RateLimiter.BindFlags(fs)
 	c.Watch.BindFlags(fs)
+	fs.Lookup("watch-label-selector").Usage = "The label selector of the Stacks of this controller, for example 'sharding.fluxcd.io/key=shard1'. A controller with one has a lease of its own."
 	c.Interval.BindFlags(fs)
 	return errors.Join(
 		// A program is arbitrary code, so sharing across namespaces is up to the

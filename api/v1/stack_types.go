@@ -87,7 +87,7 @@ type StackSpec struct {
 	// Envs names ConfigMaps in the namespace of the Stack: each key is an
 	// environment variable, as in envRefs. A key that is not a C identifier is
 	// skipped. If two have the same key, the later one wins. A change of a
-	// ConfigMap starts a run. It is deprecated: use envRefs.
+	// ConfigMap starts a run. For single keys, or other names, use envRefs.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -98,8 +98,8 @@ type StackSpec struct {
 	// EnvSecrets names Secrets in the namespace of the Stack: each key is an
 	// environment variable, as in envRefs. A key that is not a C identifier is
 	// skipped. If two have the same key, the later one wins. They take
-	// precedence over envs. A change of a Secret starts a run. It is
-	// deprecated: use envRefs.
+	// precedence over envs. A change of a Secret starts a run. For single
+	// keys, or other names, use envRefs.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -241,7 +241,7 @@ type StackSpec struct {
 	// Pulumi would otherwise take them from the state: in a destroy, a refresh,
 	// a recovery and a check for drift. Use it for credentials that the program itself creates
 	// and that expire. The destroy of a deleted Stack then needs the program
-	// and its config, and fails as long as they are gone. Defaults to false: a
+	// and its config, and waits for them if they are gone. Defaults to false: a
 	// destroy needs only the state.
 	// +optional
 	RunProgram bool `json:"runProgram,omitempty"`
@@ -291,7 +291,8 @@ type StackSpec struct {
 
 	// ServiceAccountName is the service account, in the namespace of the Stack,
 	// whose permissions in this cluster the program gets: during each run,
-	// $HOME/.kube/config is a kubeconfig with a short-lived token. Defaults to
+	// $HOME/.kube/config is a kubeconfig with a short-lived token. If runs are
+	// Jobs, it is the account of their pods, too. Defaults to
 	// the controller's --default-service-account. Without either, the program
 	// has no access to the cluster.
 	// +kubebuilder:validation:MaxLength=253

@@ -63,10 +63,16 @@ export default defineConfig({
     outline: [2, 3],
     sidebar: [
       { text: "Start", items: [
+        { text: "Start on kind", link: "/docs/guides/kind" },
         { text: "Install with flux bootstrap", link: "/docs/guides/flux-bootstrap" },
         { text: "Bootstrap Flux with Pulumi", link: "/docs/guides/bootstrap-with-pulumi" },
         { text: "Installation", link: "/docs/installation" },
         { text: "Migration", link: "/docs/migration" },
+        { text: "Before a migration", link: "/docs/migration/before" },
+        { text: "The migration, step by step", link: "/docs/migration/steps" },
+        { text: "What it means for a Stack", link: "/docs/migration/takeover" },
+        { text: "The operator's fields", link: "/docs/migration/fields" },
+        { text: "The migration back", link: "/docs/migration/back" },
         { text: "Upgrading", link: "/docs/upgrading" },
         { text: "Questions", link: "/docs/faq" },
         { text: "Comparison", link: "/docs/comparison" },

@@ -35,7 +35,7 @@ func TestAStackSaysWhatItsEarlierJobWaitsFor(t *testing.T) {
 		g.Expect(conditions.GetMessage(w.stack(), condition)).To(And(
 			HavePrefix("Waiting for Job pulumi-run-"+lost+", which executes run "+lost+" (update), although the controller no longer has --runner=job: it cannot be seen. "),
 			ContainSubstring("ClusterRole of config/runner-jobs"),
-			ContainSubstring("kubectl annotate --overwrite -n default stacks.pulumi.com/app pulumi.com/release-run="+lost)))
+			ContainSubstring("kubectl annotate --field-manager=flux-client-side-apply --overwrite -n default stacks.pulumi.com/app pulumi.com/release-run="+lost)))
 	}
 	w.edit(release(lost))
 	w.mustReconcile()

@@ -260,7 +260,7 @@ func TestARunIsLeftToAProcessThatMayBeAlive(t *testing.T) {
 	for _, condition := range []string{meta.ReadyCondition, meta.ReconcilingCondition} {
 		g.Expect(conditions.GetMessage(w.stack(), condition)).To(And(
 			HavePrefix("Waiting for the controller on pod-1, which executes run "+lost+" (update). "),
-			ContainSubstring("release the run: kubectl annotate --overwrite -n default stacks.pulumi.com/app pulumi.com/release-run="+lost)))
+			ContainSubstring("release the run: kubectl annotate --field-manager=flux-client-side-apply --overwrite -n default stacks.pulumi.com/app pulumi.com/release-run="+lost)))
 	}
 	w.mustReconcile()
 	g.Expect(w.writes).To(Equal(before+1), "it is said once")

@@ -25,7 +25,7 @@ func UnprovenJobText(stack *v1.Stack, why string) string {
 }
 
 func releaseText(stack *v1.Stack) string {
-	return fmt.Sprintf("release the run: kubectl annotate --overwrite -n %s stacks.pulumi.com/%s %s=%s",
+	return fmt.Sprintf("release the run: kubectl annotate --field-manager=flux-client-side-apply --overwrite -n %s stacks.pulumi.com/%s %s=%s",
 		stack.Namespace, stack.Name, v1.ReleaseRunAnnotation, stack.Status.Run.ID)
 }
 

@@ -126,3 +126,38 @@ func TestManifestsThatReadersTypeAlongUseProvidersThatTheyHave(t *testing.T) {
 	}
 	g.Expect(checked).To(BeNumerically(">", 50))
 }
+
+// TestManifestsThatReadersTypeAlongHaveNoDeprecatedField looks for the fields of spec whose description says that they are.
+func TestManifestsThatReadersTypeAlongHaveNoDeprecatedField(t *testing.T) {
+	g := NewWithT(t)
+	root, err := process.RepoRoot()
+	g.Expect(err).NotTo(HaveOccurred())
+	var deprecated []string
+	for name, field := range readCRDs(t)["Stack"].Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties {
+		if strings.Contains(field.Description, "is deprecated") {
+			deprecated = append(deprecated, name)
+		}
+	}
+	g.Expect(deprecated).To(ContainElements("accessTokenSecret", "secrets", "resyncFrequencySeconds"))
+	units, err := Find(root)
+	g.Expect(err).NotTo(HaveOccurred())
+	stacks := 0
+	for _, unit := range units {
+		if !strings.HasPrefix(unit.Name, "examples") {
+			continue
+		}
+		objects, err := unit.Objects()
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, object := range objects {
+			spec, _, _ := unstructured.NestedMap(object.Object, "spec")
+			if object.GetKind() != "Stack" {
+				continue
+			}
+			stacks++
+			for _, name := range deprecated {
+				g.Expect(spec).NotTo(HaveKey(name), unit.Name)
+			}
+		}
+	}
+	g.Expect(stacks).To(BeNumerically(">", 10))
+}

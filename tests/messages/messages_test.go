@@ -51,6 +51,9 @@ func TestMessagesAreInPlainWords(t *testing.T) {
 	for _, file := range files {
 		for _, text := range file.texts {
 			g.Expect(idiom.FindAllString(text, -1)).To(BeEmpty(), "%s: %s", file.path, text)
+			if strings.Contains(text, "kubectl annotate") {
+				g.Expect(text).To(ContainSubstring("--field-manager=flux-client-side-apply"), "Flux would remove the annotation: %s", text)
+			}
 		}
 	}
 	crds, err := filepath.Glob(filepath.Join(root, "config", "crd", "bases", "*.yaml"))
