@@ -63,8 +63,8 @@ func TestDefaultsAreFluxs(t *testing.T) {
 	for name := range fluxDefaults() {
 		g.Expect(all).To(HaveKey(name))
 	}
-	g.Expect(own).To(HaveLen(15), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-drift-checks, concurrent-runs, concurrent-runs-per-namespace, data-dir, dependency-cache-size, pulumi-dir, "+
-		"runner, runner-image, runner-images, runner-pod-security and runner-workspace-template are this controller's: %v", own)
+	g.Expect(own).To(HaveLen(18), "acquire-plugins, allow-controller-refs, allow-preview-programs, cancel-grace, concurrent-drift-checks, concurrent-runs, concurrent-runs-per-namespace, data-dir, dependency-cache-size, pulumi-dir, "+
+		"runner, runner-image, runner-images, runner-pod-security, runner-workspace-template, sandbox, sandbox-read-paths and sandbox-write-paths are this controller's: %v", own)
 }
 
 func TestDefaultsAreParsed(t *testing.T) {
