@@ -10,7 +10,7 @@ SHELL := /bin/sh
 export GOWORK := off
 
 # The modules with code of this project. Those of hack/tools that have any are named where that matters.
-MODULES := . api tests/lab hack/image
+MODULES := . api tests/lab tests/clouds hack/image
 # What `make generate` writes. Add a path here when a generator is added.
 GENERATED := api/v1/zz_generated.deepcopy.go api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml config/runner-jobs/rights/role.yaml docs/api/v1
 # The race detector needs a C compiler, which a machine with only Go, git and make does not have.
@@ -34,7 +34,7 @@ LONGEST_UNIT_TESTS = ./internal/pulumi ./internal/controller
 # The demo must not have to wait for what only the tests use.
 DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bin/source-controller bin/flux \
 	bin/lab/pulumi-resource-lab bin/crds/source-controller
-TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/lab/pulumi-language-python bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/flux-operator bin/versitygw bin/kustomize \
+TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-resource-clouds bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/lab/pulumi-language-python bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/flux-operator bin/versitygw bin/kustomize \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/flux-operator bin/crds/types bin/pack-image \
 	bin/manifests/source-controller bin/manifests/kustomize-controller bin/manifests/notification-controller bin/manifests/flux \
 	bin/typescript bin/nodejs
@@ -338,6 +338,13 @@ bin/lab/pulumi-%: $(shell find tests/lab -name '*.go' -o -name 'go.*' 2>/dev/nul
 	@echo "building pulumi-$* (first time takes about 1 minute)..."
 	@mkdir -p bin
 	@CGO_ENABLED=0 go build -C tests/lab -trimpath -o ../../bin/lab/pulumi-$* ./cmd/pulumi-$*
+	@touch $@
+
+# In a module of its own, because of the SDKs of three clouds.
+bin/lab/pulumi-resource-clouds: $(shell find tests/clouds -name '*.go' -o -name 'go.*' 2>/dev/null)
+	@echo "building pulumi-resource-clouds (first time takes about 1 minute)..."
+	@mkdir -p bin/lab
+	@CGO_ENABLED=0 go build -C tests/clouds -trimpath -o ../../$@ ./cmd/pulumi-resource-clouds
 	@touch $@
 
 # Tests install the CRDs of Flux's controllers, and of the one that is not Flux's own, from here, so that they need no module cache.

@@ -12,7 +12,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// plugins maps the providers and the language of tests/lab, by the names under which
+// plugins maps the providers and the language of tests/lab, and the provider of tests/clouds, by the names under which
 // Pulumi looks for its plugins, to their programs. The versions are those of the
 // programs.
 func plugins() map[string]string {
@@ -20,6 +20,7 @@ func plugins() map[string]string {
 	return map[string]string{
 		"language-lab-v0.1.0":           "pulumi-language-lab",
 		"resource-lab-v0.1.0":           lab,
+		"resource-clouds-v0.1.0":        "pulumi-resource-clouds",
 		"resource-aws-v5.42.0":          standIn,
 		"resource-gcp-v6.67.0":          standIn,
 		"resource-kubernetes-v4.18.0":   standIn,
