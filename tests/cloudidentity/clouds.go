@@ -33,6 +33,9 @@ const (
 	OIDC   = "oidc"
 )
 
+// underWay is how long after its expiry a session is still accepted, for requests that were made just before.
+const underWay = 5 * time.Second
+
 // OIDCURL is the address of the service that accepts tokens as they are.
 const OIDCURL = "https://oidc.example.com/whoami"
 
@@ -129,7 +132,7 @@ func (c *Clouds) Allow(trusts ...Trust) {
 	c.trusts = append(c.trusts, trusts...)
 }
 
-// Exchanges are those of the tokens of a subject.
+// Exchanges are those of the tokens of a subject, in their order.
 func (c *Clouds) Exchanges(subject string) []Exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +199,7 @@ func (c *Clouds) whose(cloud, key string) (string, error) {
 	if !ok || found.cloud != cloud {
 		return "", errInvalid
 	}
-	if time.Now().After(found.expires) {
+	if time.Now().After(found.expires.Add(underWay)) {
 		return "", errExpired
 	}
 	return found.identity, nil

@@ -41,7 +41,8 @@ type client interface {
 
 // Args are the inputs of a Caller.
 type Args struct {
-	// Cloud is aws, azure, gcp, or the URL of a service that accepts tokens of OIDC.
+	// Cloud is aws, azure, gcp, or the URL of a service that accepts tokens of OIDC. It is environment for the names of
+	// the variables that are of a cloud, without a call.
 	Cloud string `pulumi:"cloud"`
 	// TokenFileVariable names the variable with the path of the token, for OIDC.
 	TokenFileVariable string `pulumi:"tokenFileVariable,optional"`
@@ -145,6 +146,8 @@ func clientOf(ctx context.Context, args Args) (client, error) {
 		return newAzure()
 	case "gcp":
 		return newGoogle(ctx)
+	case "environment":
+		return environment{}, nil
 	}
 	return newOIDC(args.Cloud, args.TokenFileVariable)
 }
