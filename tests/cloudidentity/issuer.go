@@ -5,9 +5,11 @@ package cloudidentity
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -25,9 +27,10 @@ import (
 // Issuer is an API server to its clients, and passes all requests on to the real one. But it says of tokens of service
 // accounts that they expire soon, as no API server issues any that do, and remembers them.
 type Issuer struct {
-	life     time.Duration
-	server   *http.Server
-	listener net.Listener
+	life      time.Duration
+	authority []byte
+	server    *http.Server
+	listener  net.Listener
 
 	mu     sync.Mutex
 	tokens []string
@@ -45,11 +48,17 @@ func StartIssuer(config *rest.Config, life time.Duration) (*Issuer, error) {
 		return nil, err
 	}
 	i := &Issuer{life: life}
+	pair, authority, err := selfSigned(nil)
+	if err != nil {
+		return nil, err
+	}
 	if i.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
+	i.authority = authority
 	i.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, ModifyResponse: i.shorten,
+		ErrorLog: log.New(io.Discard, "", 0), // of clients that went away
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			if isTokenRequest(r.In) {
@@ -58,12 +67,18 @@ func StartIssuer(config *rest.Config, life time.Duration) (*Issuer, error) {
 			}
 		},
 	}}
-	go func() { _ = i.server.Serve(i.listener) }()
+	go func() {
+		_ = i.server.Serve(tls.NewListener(i.listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}))
+	}()
 	return i, nil
 }
 
-// URL is where clients find the API server.
-func (i *Issuer) URL() string { return "http://" + i.listener.Addr().String() }
+// At returns the configuration with the API server here in place of the real one.
+func (i *Issuer) At(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Host, config.CAData = "https://"+i.listener.Addr().String(), i.authority
+	return config
+}
 
 // Close ends all connections.
 func (i *Issuer) Close() error { return i.server.Close() }

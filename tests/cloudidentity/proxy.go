@@ -14,11 +14,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -96,25 +98,32 @@ func (p *proxy) serve(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// writeCertificate makes a certificate for the hosts, which signs itself, and writes it to where clients look for it.
+// writeCertificate makes a certificate for the hosts, and writes it to where clients look for it.
 func (p *proxy) writeCertificate() (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	pair, text, err := selfSigned(slices.Collect(maps.Keys(p.known)))
 	if err != nil {
 		return tls.Certificate{}, err
+	}
+	return pair, os.WriteFile(p.certificate, text, 0o644)
+}
+
+// selfSigned makes a certificate for the hosts and the loopback address, which signs itself.
+func selfSigned(hosts []string) (pair tls.Certificate, text []byte, err error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, nil, err
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "stand-ins of clouds"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(certificateLife),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	for host := range p.known {
-		template.DNSNames = append(template.DNSNames, host)
+		DNSNames:    hosts, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return tls.Certificate{}, err
+		return tls.Certificate{}, nil, err
 	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, os.WriteFile(p.certificate, text, 0o644)
+	text = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, text, nil
 }

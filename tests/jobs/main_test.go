@@ -99,7 +99,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	c.System, err = system.Start(ctx, system.Options{
 		Dir: filepath.Join(dir, "system"), Installed: true, Config: "tests/jobs/testdata/config",
 		ControllerArgs: []string{
-			"--runner=job", "--runner-image=" + image, "--runner-images=lab=" + language, "--enable-leader-election",
+			"--runner=job", "--feature-gates=ObjectLevelWorkloadIdentity=true", "--runner-image=" + image, "--runner-images=lab=" + language, "--enable-leader-election",
 			"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s",
 			// The backend and the plugins are on volumes of the machine.
 			"--runner-pod-security=privileged",
