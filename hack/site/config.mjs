@@ -81,6 +81,8 @@ export default defineConfig({
         ["Existing programs", "existing-programs"], ["Sources", "sources"], ["Secrets", "secrets"], ["Layers", "layers"]) },
       { text: "Changes", items: guides(["Approvals", "approvals"], ["Pull requests", "pull-requests"], ["Policies", "policies"],
         ["Drift", "drift"]) },
+      { text: "Clouds", items: guides(["Cloud identity", "cloud-identity"], ["AWS", "aws"], ["Azure", "azure"],
+        ["Google Cloud", "google-cloud"]) },
       { text: "Operations", items: [
         ...guides(["Alerts", "alerts"], ["Monitoring", "monitoring"], ["Multi-tenancy", "multi-tenancy"],
           ["Troubleshooting", "troubleshooting"]),
