@@ -142,7 +142,7 @@ func expectController(t *testing.T, objects []*unstructured.Unstructured, one fl
 	}
 }
 
-// testInstallationShown compares what users copy with the directory, and the README with the guide that it begins.
+// testInstallationShown compares what users copy with the directory.
 func testInstallationShown(t *testing.T, all installations) {
 	g := NewWithT(t)
 	guide := filepath.Join("docs", "guides", "flux-bootstrap.md")
@@ -151,7 +151,6 @@ func testInstallationShown(t *testing.T, all installations) {
 	g.Expect(branch).To(HaveLen(len(all["config/flux"])))
 	// Otherwise the next commit of the branch would change the manifests without the image.
 	g.Expect(at(g, branch[0], "spec", "ref")).To(Equal(map[string]any{"branch": "main", "commit": "<the commit of the image>"}))
-	g.Expect(controllersShown(t, "README.md", "GitRepository")).To(Equal(branch))
 }
 
 // testFluxLockdown expects the guide to multi-tenancy to tell which Kustomizations Flux's own lockdown leaves without
