@@ -67,8 +67,15 @@ func (b base) newSandbox(bin string) (*sandbox.Sandbox, error) {
 	return sandbox.New(kernel, read, b.SandboxWritePaths, kept), nil
 }
 
-// ownDirs are the directories of the controller that no program gets as a whole.
-func ownDirs(data string) []string { return []string{data, "/var/run/secrets", "/run/secrets"} }
+// ownDirs are the directories of the controller that no program gets as a whole. Beside them, the data directory may have what is not
+// the controller's, such as the states of a file backend on the same volume.
+func ownDirs(data string) []string {
+	own := []string{"/var/run/secrets", "/run/secrets"}
+	for _, name := range []string{"runs", "plugins", "schemas", "dependencies", "lock"} {
+		own = append(own, filepath.Join(data, name))
+	}
+	return own
+}
 
 func resolvedAll(paths []string) []string {
 	all := make([]string, 0, len(paths))
