@@ -52,7 +52,7 @@ func (s *session) checkMigration(ctx context.Context, namespace string, options 
 	}
 	info, err := cluster.Version(ctx, s.flags)
 	if err != nil {
-		return fmt.Errorf("Kubernetes API call failed: %w", err)
+		return fmt.Errorf("calling the Kubernetes API: %w", err)
 	}
 	if found, err := version.ParseSemantic(info.GitVersion); err == nil && !isSupported(found) {
 		check.lacks(fmt.Sprintf("Kubernetes version %s does not match >=%s: upgrade the cluster", info.GitVersion, minKubernetes))

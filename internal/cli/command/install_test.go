@@ -148,7 +148,7 @@ func TestCheckWaitsForTheController(t *testing.T) {
 	done := w.run("check --timeout 5s")
 	g.Expect(done.exit).To(Equal(exitFailed))
 	g.Expect(done.err).To(ContainSubstring("✗ pulumi-controller: deployment not ready: timed out after 5s waiting for Deployment pulumi-controller: "))
-	g.Expect(done.err).To(MatchRegexp(`\n► a\n⚠️ pulumi-controller: --default-service-account does not restrict .*\n✗ check failed\n$`))
+	g.Expect(done.err).To(MatchRegexp(`\n► a\n⚠️ pulumi-controller: --default-service-account does not restrict .*\n► pulumi-controller: local runs are in a sandbox .*\n✗ check failed\n$`))
 	ended := make(chan result, 1)
 	go func() { ended <- w.run("check") }()
 	g.Consistently(ended, "200ms").ShouldNot(Receive())
