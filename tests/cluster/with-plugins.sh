@@ -7,5 +7,6 @@
 set -eu
 [ "${1:-}" != runner ] || exec /usr/local/bin/pulumi-controller "$@"
 busybox mkdir -p /data/plugins
-busybox cp -Rf /pulumi-plugins/. /data/plugins/
+# The files themselves: programs in the sandbox cannot follow links from there to /lab.
+busybox cp -RLf /pulumi-plugins/. /data/plugins/
 exec /usr/local/bin/pulumi-controller "$@"
