@@ -33,16 +33,16 @@ func TestAPlanIsTheSameWhateverNamesProvidersMakeUp(t *testing.T) {
 	program := l.autonamed("properties: {value: one}")
 	made := l.proposed(l.propose(program))
 	l.Expect(plan.Terminal(*made, 0, nil)).To(And(ContainSubstring(` + lab:index:Thing a (create)
-     + name: "a-[unknown]"
+     + name: "a-[unknown]"  # not shown in full
      + value: "one"
  + lab:index:Thing b (create)
      + name: "b"
      + secretValue: [secret]
-     + tags: {of: "a-[unknown]"}
-     + value: "of a-[unknown]"
+     + tags: {of: "a-[unknown]"}  # not shown in full
+     + value: "of a-[unknown]"  # not shown in full
 `), HaveSuffix(`outputs:
      + hidden: [secret]
-     + name: "a-[unknown]"
+     + name: "a-[unknown]"  # not shown in full
 `)))
 	result := l.do(t.Context(), approved(l.propose(strings.Replace(program, "canary-${a.name}", "evil-${a.name}", 1)), made))
 	l.Expect(result.Outcome).To(Equal(run.PlanChanged), result.Message)

@@ -111,7 +111,7 @@ func TestACheckFindsDrift(t *testing.T) {
 `
 		ofC = ` ~ lab:index:Thing c (update)
      - tags: {only: "one"}
-     ~ value: "with *** in it" => "without ***"
+     ~ value: "with *** in it" => "without ***"  # not shown in full
 `
 		ofE = ` - lab:index:Thing e (delete)
 `
