@@ -266,6 +266,11 @@ bin/node/root: hack/node-packages.sh
 	@hack/node-packages.sh bin/node
 	@touch $@
 
+# What the tests of the page run in, where there is a way to Debian's archive.
+bin/chromium: hack/chromium-packages.sh
+	@hack/chromium-packages.sh $@
+	@touch $@
+
 # It runs on this machine, whatever is built for another one.
 bin/pack-image: $(wildcard hack/image/*)
 	@mkdir -p bin
