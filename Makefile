@@ -266,6 +266,10 @@ bin/node/root: hack/node-packages.sh
 	@hack/node-packages.sh bin/node
 	@touch $@
 
+# What finds in the page what a screen reader or a keyboard cannot use.
+bin/axe: hack/node-modules.sh tests/browser/packages/package-lock.json
+	@hack/node-modules.sh tests/browser/packages $@
+
 # What the tests of the page run in, where there is a way to Debian's archive.
 bin/chromium: hack/chromium-packages.sh
 	@hack/chromium-packages.sh $@

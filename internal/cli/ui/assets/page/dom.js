@@ -1,0 +1,62 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Elements are made here and nowhere else. What comes from a cluster becomes text, never markup, and a link leads only
+// within the page.
+
+const svgNamespace = "http://www.w3.org/2000/svg";
+
+// The controls and the marks of direction that could make a text look like another one.
+const invisible = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+// shown returns a text with what cannot be seen as a sign that can.
+export function shown(text) {
+  return String(text).replace(invisible, "\ufffd");
+}
+
+export function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(svgNamespace, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) {
+      if (typeof value !== "function") throw new TypeError(`${name} must be a function`);
+      element.addEventListener(name.slice(2), value);
+      continue;
+    }
+    if (name === "href" && !String(value).startsWith("#")) throw new TypeError("a link must lead within the page");
+    if (name === "style" || name === "src" || name === "srcdoc") throw new TypeError(`${name} must not be set`);
+    element.setAttribute(name, value === true ? "" : shown(value));
+  }
+  append(element, children);
+  return element;
+}
+
+function append(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === undefined || child === null || child === false || child === "") continue;
+    element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
+  }
+}
+
+// put replaces what is in the element, and keeps the focus where it was, as far as that has a data-key.
+export function put(element, ...children) {
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused && focused.dataset ? focused.dataset.key : undefined;
+  const open = new Map([...element.querySelectorAll("details[data-key]")].map((d) => [d.dataset.key, d.open]));
+  element.replaceChildren();
+  append(element, children);
+  for (const details of element.querySelectorAll("details[data-key]")) {
+    if (open.has(details.dataset.key)) details.open = open.get(details.dataset.key);
+  }
+  if (key) {
+    const again = element.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (again) again.focus({preventScroll: true});
+  }
+}
