@@ -37,7 +37,7 @@ DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bi
 TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-resource-clouds bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/lab/pulumi-language-python bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/flux-operator bin/versitygw bin/kustomize \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/flux-operator bin/crds/types bin/pack-image \
 	bin/manifests/source-controller bin/manifests/kustomize-controller bin/manifests/notification-controller bin/manifests/flux \
-	bin/typescript bin/nodejs
+	bin/typescript bin/nodejs bin/chromium bin/axe
 # What the tests of packages start.
 UNIT_TOOLS := bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-python bin/etcd bin/kube-apiserver \
 	bin/crds/source-controller bin/crds/kustomize-controller bin/nodejs
@@ -110,6 +110,10 @@ test-e2e: tools build cli ## Run the tests against all real components
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
 	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) $(SHORT) -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
 	$(if $(SHORT),,@cat bin/killed-at-random.txt)
+
+.PHONY: pictures
+pictures: bin/chromium ## Take the pictures of the page for the documentation
+	$(AS_PROGRAMS) SCREENSHOTS=../../docs/pictures go test -count=1 ./tests/browser -run TestPictures
 
 .PHONY: cluster-tools
 cluster-tools: ## Build what a Kubernetes node is made of (5 minutes)
@@ -267,8 +271,10 @@ bin/node/root: hack/node-packages.sh
 	@touch $@
 
 # What finds in the page what a screen reader or a keyboard cannot use.
-bin/axe: hack/node-modules.sh tests/browser/packages/package-lock.json
-	@hack/node-modules.sh tests/browser/packages $@
+bin/axe: tests/browser/packages/package-lock.json
+	@rm -rf $@ && mkdir -p $@ && cp tests/browser/packages/*.json $@/
+	@cd $@ && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >/dev/null || \
+		echo "npm cannot install axe: it does not look at the page" >&2
 
 # What the tests of the page run in, where there is a way to Debian's archive.
 bin/chromium: hack/chromium-packages.sh

@@ -12,6 +12,9 @@ import (
 
 const axe = "../../bin/axe/node_modules/axe-core/axe.min.js"
 
+// awaited lets an evaluation wait for its promise.
+func awaited(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }
+
 // isAccessible fails the test for each thing that axe finds serious. It says nothing on a machine without npm's packages.
 func (p *tab) isAccessible(view string) {
 	p.t.Helper()
@@ -25,7 +28,7 @@ func (p *tab) isAccessible(view string) {
 	p.do(chromedp.Evaluate(string(source)+`;0`, nil), chromedp.Evaluate(`axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations
 		.filter((v) => ["serious", "critical", "moderate"].includes(v.impact))
 		.flatMap((v) => v.nodes.map((n) => v.impact + " " + v.id + ": " + n.target.join(" ") + ": " + n.failureSummary)))`,
-		&found, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+		&found, awaited))
 	for _, one := range found {
 		p.t.Errorf("%s: %s", view, one)
 	}

@@ -6,7 +6,7 @@
 import {get} from "./api.js";
 import {h, put, svg} from "./dom.js";
 import {plural} from "./format.js";
-import {mark, order, stateOf, words} from "./states.js";
+import {mark, order, shownAs, words} from "./states.js";
 import * as store from "./store.js";
 
 const smallest = 0.08, largest = 2.5;
@@ -32,6 +32,13 @@ export function canvas({nodes, edges, width, height}, label, nodeOf) {
     view.x = Math.max(16, (clientWidth - width * view.scale) / 2);
     view.y = Math.max(16, (clientHeight - height * view.scale) / 2);
     apply();
+  };
+  // settle shows the beginning of a graph that is too large to be read as a whole, in no more room than it needs.
+  const settle = () => {
+    const least = 0.75;
+    const scale = Math.max(least, Math.min(1, (root.clientWidth - 32) / (width || 1)));
+    root.style.height = `${Math.max(240, height * scale + 72)}px`;
+    fit(least);
   };
   const drawnEdges = edges.map((edge) => ({edge, element: svg("path", {class: `edge edge-${edge.kind}`, d: curve(edge.points), "marker-end": "url(#arrow)", "aria-hidden": "true"})}));
   const light = (id) => {
@@ -69,7 +76,7 @@ export function canvas({nodes, edges, width, height}, label, nodeOf) {
   };
   world.append(svg("g", {}, drawnEdges.map(({element}) => element)), svg("g", {}, [...elements.values()]));
   steer(root, view, apply, zoom, fit);
-  return {root, elements, zoom, fit};
+  return {root, elements, zoom, fit, settle};
 }
 
 function arrowhead(id) {
@@ -140,7 +147,7 @@ export function tools(drawn, more) {
 // label writes two lines into a node, and cuts off what does not fit.
 export function label(node, x, first, second) {
   return svg("svg", {x, width: Math.max(0, node.w - x - 8), height: node.h},
-    svg("text", {class: "name", y: node.h / 2 - 3}, first), svg("text", {class: "sub", y: node.h / 2 + 14}, second));
+    svg("text", {class: "name", y: node.h / 2 - 3}, first), " ", svg("text", {class: "sub", y: node.h / 2 + 14}, second));
 }
 
 export function open(main, address) {
@@ -153,7 +160,7 @@ export function open(main, address) {
   const href = (node) => (node.stack ? `#/stacks/${node.stack.split("/").map(encodeURIComponent).join("/")}` : null);
   function stateFor(node) {
     const row = node.stack && store.stacks.get(node.stack);
-    return row ? stateOf(row) : node.state;
+    return row ? shownAs(row) : node.state;
   }
   function describe(node, edges) {
     const others = (from, to) => edges.filter((edge) => edge[from] === node.id).map((edge) => byID.get(edge[to])).filter(Boolean).map((other) => other.label);
@@ -196,7 +203,7 @@ export function open(main, address) {
     drawn = canvas(graph, "Stacks and what they depend on", (node) => nodeOf(node, graph.edges));
     drawn.graph = graph;
     put(frame, drawn.root, tools(drawn, focus && h("a", {class: "button", href: "#/graph"}, "Show all")));
-    drawn.fit(0.45);
+    drawn.settle();
     place.textContent = graph.message || (graph.nodes.length ? `${plural(graph.nodes.length, "node")}, ${plural(graph.edges.length, "dependency", "dependencies")}${focus ? ` around ${focus}` : ""}` : "There is nothing to show.");
   }
   function refresh() {

@@ -5,7 +5,7 @@
 
 import {h, put} from "./dom.js";
 import {plural, short, since} from "./format.js";
-import {badge, has, mark, order, stateOf, words} from "./states.js";
+import {badge, has, mark, order, shownAs, stateOf, words} from "./states.js";
 import * as store from "./store.js";
 
 const counted = ["failed", "waiting", "running", "drifted", "suspended", "ready"];
@@ -18,7 +18,7 @@ export function select(rows, query) {
   const found = rows.filter((row) => (!state || has(row, state)) && (!namespace || row.namespace === namespace) &&
     (!source || row.source === source) && terms.every((term) => haystack(row).includes(term)));
   const byName = (a, b) => (store.keyOf(a) < store.keyOf(b) ? -1 : 1);
-  const rank = (row) => (row.drifted && stateOf(row) === "ready" ? order.indexOf("drifted") : order.indexOf(stateOf(row)));
+  const rank = (row) => order.indexOf(shownAs(row));
   switch (query.get("sort")) {
   case "name": return found.sort(byName);
   case "recent": return found.sort((a, b) => (b.lastRun || "").localeCompare(a.lastRun || "") || byName(a, b));

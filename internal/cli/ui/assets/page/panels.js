@@ -24,7 +24,7 @@ export function conditions(detail) {
   return h("section", {class: "card flush"}, h("h2", {}, "Conditions"),
     list.length === 0 ? h("p", {class: "list sub"}, "The controller has not reported any yet.") :
       h("ul", {class: "list"}, list.map((one) => h("li", {class: "condition"},
-        h("div", {}, h("span", {class: "what"}, mark(toneOf(one)), `${one.type}: ${one.status}`), h("p", {class: "reason"}, one.reason, " ", since(one.since))),
+        h("div", {}, h("span", {class: "what"}, mark(toneOf(one)), `${one.type}: ${one.status}`), h("p", {class: "reason"}, one.reason), h("p", {class: "reason"}, since(one.since))),
         h("p", {class: "says long"}, one.message)))));
 }
 
@@ -53,8 +53,8 @@ export function run(detail) {
   if (!one) return null;
   const steps = one.steps || [];
   return h("section", {class: "card flush", "aria-label": "The run in flight"},
-    h("div", {class: "card-head"}, h("h2", {}, mark("running"), ` ${one.operation} in flight`), h("span", {class: "sub"}, "started ", since(one.startedAt), one.revision && [" at ", short(one.revision)])),
-    h("div", {class: "list"}, h("p", {class: "says list-pad"}, one.message),
+    h("div", {class: "card-head"}, h("h2", {}, mark("running"), ` Running ${one.operation}`), h("span", {class: "sub"}, "started ", since(one.startedAt), one.revision && [" at ", short(one.revision)])),
+    h("div", {class: "progress"}, h("p", {class: "says"}, one.message),
       one.total > 0 && svg("svg", {class: "bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", role: "img", "aria-label": `${one.done} of ${one.total} done`}, svg("rect", {width: 100 * one.done / one.total, height: 4}))),
     steps.length > 0 && h("ol", {class: "steps", tabindex: "0", "aria-label": "Steps"}, steps.map((step) => h("li", {class: "step"}, mark(stepStates[step.state] || "unknown"), plan.op(step.op),
       h("span", {}, h("span", {class: "name"}, step.name), " ", h("span", {class: "sub"}, step.type)), h("span", {class: "sub"}, step.state === "done" ? step.seconds > 0 && `${step.seconds} s` : step.state)))));
@@ -106,8 +106,8 @@ export function history(detail, more) {
     const body = h("div", {class: "change-body"}, h("p", {class: "says"}, one.message), h("p", {class: "sub"}, "run ", h("code", {}, one.id), one.approvedBy && `, approved by ${one.approvedBy}`));
     const place = h("div");
     body.append(place);
-    const details = h("details", {class: "change", "data-key": "run-" + one.id}, h("summary", {}, h("span", {}, mark(results[(one.state || "").toLowerCase()] || "unknown"), " ", h("b", {}, one.state)),
-      h("span", {class: "what"}, one.operation, " ", short(one.revision), " ", h("span", {class: "sub"}, changesOf(one) || "nothing changed", " · ", since(one.endedAt || one.startedAt), one.approvedBy && ` · approved by ${one.approvedBy}`))), body);
+    const details = h("details", {class: "change ended", "data-key": "run-" + one.id}, h("summary", {}, h("span", {}, mark(results[(one.state || "").toLowerCase()] || "unknown"), " ", h("b", {}, one.state)),
+      h("span", {class: "what"}, one.operation, one.revision && " at ", short(one.revision), " ", h("span", {class: "sub"}, changesOf(one) || "nothing changed", " · ", since(one.endedAt || one.startedAt), one.approvedBy && ` · approved by ${one.approvedBy}`))), body);
     details.addEventListener("toggle", () => {
       if (details.open && !place.hasChildNodes()) more(one, place);
     });

@@ -51,7 +51,7 @@ export function show(place, {tree, graph, message}) {
     }
     const drawn = canvas(graph, "Resources and what they depend on", nodeOf);
     put(body, h("div", {class: "graph-frame low"}, drawn.root, tools(drawn)));
-    drawn.fit(0.4);
+    drawn.settle();
   };
   const treeButton = h("button", {type: "button", class: "chip", onclick: () => draw(false)}, "Tree");
   const graphButton = h("button", {type: "button", class: "chip", onclick: () => draw(true)}, "Graph");

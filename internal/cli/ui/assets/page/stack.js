@@ -19,9 +19,9 @@ export function open(main, address) {
   const base = `#/stacks/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
   let tab = address.parts[3] || "", detail = null, drawn = "", failed = "", fetched = "";
   let request = new AbortController();
-  const head = h("div", {class: "head-place"});
+  const head = h("div", {class: "stacked"});
   const nav = h("nav", {class: "tabs", "aria-label": `Parts of ${name}`});
-  const body = h("div", {class: "panel"});
+  const body = h("div", {class: "stacked panel"});
   const path = (rest) => stackPath(namespace, name, rest);
 
   function drawHead() {
@@ -29,7 +29,8 @@ export function open(main, address) {
     put(head, h("div", {class: "head"},
       h("div", {class: "head-name"}, h("h1", {}, name), badge(stateOf(stack)), stack.drifted && badge("drifted"), stack.suspended && stateOf(stack) !== "suspended" && badge("suspended")),
       h("div", {class: "actions", role: "group", "aria-label": "Actions"}, actions.buttons(stack, may))),
-    h("p", {class: "sub"}, [stack.source, stack.revision && [" at ", short(stack.revision)], stack.lastRun && [" · last run ", since(stack.lastRun)]]));
+    h("p", {class: "sub"}, [stack.source, stack.revision && [" at ", short(stack.revision)], stack.lastRun && [" · last run ", since(stack.lastRun)], " · ",
+      h("a", {href: `#/graph?focus=${encodeURIComponent(`${namespace}/${name}`)}`, "data-key": "graph"}, "show in the graph")]));
   }
 
   function drawTabs() {
@@ -130,7 +131,7 @@ export function open(main, address) {
     }
   }
 
-  put(main, h("p", {class: "crumbs"}, h("a", {href: "#/stacks"}, "Stacks"), h("span", {"aria-hidden": "true"}, "/"), h("a", {href: `#/stacks?namespace=${encodeURIComponent(namespace)}`}, namespace), h("span", {"aria-hidden": "true"}, "/"), h("a", {href: `#/graph?focus=${encodeURIComponent(`${namespace}/${name}`)}`}, "in the graph")),
+  put(main, h("p", {class: "crumbs"}, h("a", {href: "#/stacks"}, "Stacks"), h("span", {"aria-hidden": "true"}, "/"), h("a", {href: `#/stacks?namespace=${encodeURIComponent(namespace)}`}, namespace)),
     head, nav, body);
   put(head, h("h1", {}, name), h("p", {class: "sub", role: "status"}, "Loading"));
   document.title = `${name} · ${namespace} · flux pulumi`;

@@ -56,6 +56,12 @@ export function stateOf(row) {
   return "unknown";
 }
 
+// shownAs returns the state that is drawn where there is room for one.
+export function shownAs(row) {
+  const state = stateOf(row);
+  return state === "ready" && row.drifted ? "drifted" : state;
+}
+
 // has reports whether a Stack counts to a state: it may be suspended and drifted at a time.
 export function has(row, state) {
   switch (state) {

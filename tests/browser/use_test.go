@@ -1,0 +1,319 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
+)
+
+func wide() look { return look{"wide-light", 1440, 900, "light"} }
+
+// posts waits until the page has asked for exactly this.
+func (s *standIn) posts(t *testing.T, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !slices.Contains(s.requests(), want); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the page has not posted %s, but %q", want, s.requests())
+		}
+	}
+}
+
+// TestAPlanIsApprovedByItsDigest also leaves the question once, with which nothing is approved.
+func TestAPlanIsApprovedByItsDigest(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/plan")
+	p.click("button", "Approve")
+	p.reads("dialog", digest)
+	p.picture("dialog")
+	p.isAccessible("the question")
+	p.click("dialog button", "Close")
+	p.sees("no question", `!document.querySelector("dialog")`)
+	if asked := s.requests(); len(asked) > 0 {
+		t.Fatalf("a question that was left has posted %q", asked)
+	}
+	p.click("button", "Approve")
+	p.click("dialog button", "Approve")
+	s.posts(t, `stacks/platform/cluster/approve {"digest":"`+digest+`"}`)
+	p.reads("#toast", "done")
+}
+
+// TestWhatDestroysComesFirst reads the changes of a plan from the top.
+func TestWhatDestroysComesFirst(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/plan")
+	p.reads(".change", "m7i.xlarge")
+	var operations []string
+	p.do(chromedp.Evaluate(`[...document.querySelectorAll(".change .op")].map((e) => e.textContent)`, &operations))
+	if got, want := strings.Join(operations, ", "), "± Replace, ~ Update, ~ Update, + Create"; got != want {
+		t.Errorf("the changes are %s, want %s", got, want)
+	}
+}
+
+func TestAPlanIsRejectedWithAReason(t *testing.T) {
+	short.Skip(t)
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/plan")
+	p.click("button", "Reject")
+	p.do(chromedp.SendKeys("#reason", "not on a Friday"))
+	p.click("dialog button", "Reject")
+	s.posts(t, `stacks/platform/cluster/reject {"digest":"`+digest+`","reason":"not on a Friday"}`)
+}
+
+// TestOnlyWhatIsAllowedIsOffered, and each of it does what its button says.
+func TestOnlyWhatIsAllowedIsOffered(t *testing.T) {
+	for _, one := range []struct{ action, button, confirm string }{
+		{"reconcile", "Reconcile", ""}, {"preview", "Preview", ""}, {"suspend", "Suspend", "Suspend"},
+		{"resume", "Resume", ""}, {"cancel", "Cancel the run", "Cancel the run"},
+	} {
+		t.Run(one.action, func(t *testing.T) {
+			s := world(t)
+			detail := cluster(platform()[1])
+			detail["may"] = object{one.action: true}
+			s.answer("stacks/platform/cluster", detail)
+			p := newTab(t, wide())
+			p.open(s.url + "/#/stacks/platform/cluster")
+			p.reads(".actions", one.button)
+			if got := p.text(`[aria-label="Actions"]`); got != one.button {
+				t.Errorf("offered is %q, want only %q", got, one.button)
+			}
+			p.click("button", one.button)
+			if one.confirm != "" {
+				p.click("dialog button", one.confirm)
+			}
+			s.posts(t, "stacks/platform/cluster/"+one.action+" {}")
+		})
+	}
+}
+
+func TestARefusalIsShownInTheWordsOfTheServer(t *testing.T) {
+	short.Skip(t)
+	s := world(t)
+	s.answer("POST stacks/platform/cluster/reconcile", object{"error": `stacks.pulumi.com "cluster" is forbidden: User "maria" cannot patch it`})
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster")
+	p.click("button", "Reconcile")
+	p.reads("#toast .wrong", `User "maria" cannot patch it`)
+}
+
+// TestWhoMayNotDecideSeesNoButtons, but why.
+func TestWhoMayNotDecideSeesNoButtons(t *testing.T) {
+	short.Skip(t)
+	s := world(t)
+	detail := cluster(platform()[1])
+	detail["may"] = object{}
+	s.answer("stacks/platform/cluster", detail)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/plan")
+	p.reads("main", "You are not allowed to approve or reject it.")
+	p.sees("no button", `![...document.querySelectorAll("main button")].some((b) => /Approve|Reject/.test(b.textContent))`)
+}
+
+// TestAChangeIsOnTheScreenWithinASecond of a Stack in the list and in the graph, and of a run step by step.
+func TestAChangeIsOnTheScreenWithinASecond(t *testing.T) {
+	s := world(t)
+	rows := platform()
+	p := newTab(t, wide())
+	within := func(what, expression string) {
+		t.Helper()
+		started := time.Now()
+		p.sees(what, expression)
+		if took := time.Since(started); took > time.Second {
+			t.Errorf("%s took %s", what, took)
+		}
+	}
+	p.open(s.url + "/#/stacks")
+	p.reads(`[data-stack="apps/shop"]`, "Ready")
+	s.say("stacks", "stacks", object{"upserts": []object{row("apps", "shop", "failed", "x", "it broke", nil)}, "removed": []string{"data/warehouse"}})
+	within("the Stack has failed", `/Failed[^]*it broke/.test(document.querySelector('[data-stack="apps/shop"]').innerText)`)
+	within("the other is gone", `!document.querySelector('[data-stack="data/warehouse"]')`)
+
+	p.open(s.url + "/#/stacks/data/postgres")
+	p.reads(".steps", "replica")
+	s.say("stacks/data/postgres", "detail", postgres(rows[4], 6))
+	within("the next step", `document.querySelector(".steps").innerText.includes("backup-plan")`)
+}
+
+// TestAnEndedConnectionIsSaid, and the page is live again once it is back.
+func TestAnEndedConnectionIsSaid(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks")
+	p.reads("#link", "Live")
+	s.say("stacks", "status", object{"connected": false, "message": "the API server does not answer"})
+	p.reads("#notice", "the API server does not answer")
+	p.reads("#link", "Reconnecting")
+	s.say("stacks", "status", object{"connected": true})
+	p.reads("#link", "Live")
+}
+
+// TestASearchIsInTheAddress and so survives a reload.
+func TestASearchIsInTheAddress(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks")
+	p.reads("main", "10 Stacks")
+	p.do(chromedp.KeyEvent("/"))
+	p.sees("the focus in the search", `document.activeElement.id === "q"`)
+	// The protocol of the browser types the key into the field, which the keyboard of a person does not.
+	p.do(chromedp.SetValue("#q", ""), chromedp.KeyEvent("post"))
+	p.reads("main", "1 of 10 Stacks")
+	p.sees("the search in the address", `location.hash === "#/stacks?q=post"`)
+	p.do(chromedp.Reload())
+	p.reads("main", "1 of 10 Stacks")
+	p.do(chromedp.Evaluate(`location.hash = "#/stacks?state=drifted"`, nil))
+	p.reads(".stacks", "registry")
+	p.reads("main", "1 of 10 Stacks")
+	p.do(chromedp.Evaluate(`location.hash = "#/stacks?q=nothing-like-it"`, nil))
+	p.click("button", "Show all Stacks")
+	p.reads("main", "10 Stacks")
+}
+
+// TestEverythingIsReachedByKeyboard: the way from the list to the question about a plan, without a mouse.
+func TestEverythingIsReachedByKeyboard(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks")
+	p.reads(".stacks", "cluster")
+	p.tabTo("cluster")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.reads("h1", "cluster")
+	p.tabTo("Review the plan")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.reads(".diff", "m7i.xlarge")
+	p.tabTo("Approve")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.reads("dialog", digest)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.sees("the focus back at its button", `document.activeElement.textContent === "Approve"`)
+
+	p.open(s.url + "/#/graph")
+	p.reads(".graph", "postgres")
+	p.tabTo("postgres data · Running")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.reads("h1", "postgres")
+}
+
+// tabTo presses Tab until the focus is on the element whose text ends like this.
+func (p *tab) tabTo(text string) {
+	p.t.Helper()
+	for range 80 {
+		var on string
+		p.do(chromedp.KeyEvent(kb.Tab), chromedp.Evaluate(`document.activeElement.textContent.trim()`, &on))
+		if strings.HasSuffix(on, text) {
+			return
+		}
+	}
+	p.t.Fatalf("Tab does not reach %q", text)
+}
+
+// TestAThousandStacksAreShownInASecond with 2 cores that do nothing else; a busy machine has four of them.
+func TestAThousandStacksAreShownInASecond(t *testing.T) {
+	short.Skip(t)
+	s := newStandIn(t, many(1000))
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks")
+	p.reads("main", "1000 Stacks")
+	var took float64
+	p.do(chromedp.Reload())
+	p.do(chromedp.Evaluate(`new Promise((done) => { const look = () => document.querySelectorAll("[data-stack]").length === 1000 ? done(performance.now()) : requestAnimationFrame(look); look(); })`, &took, awaited))
+	t.Logf("1000 Stacks after %.0f ms", took)
+	if took > 4000 {
+		t.Errorf("1000 Stacks took %.0f ms", took)
+	}
+}
+
+// TestTextsOfOthersAreOnlyText: whatever a name, a message, a resource or a log is made of.
+func TestTextsOfOthersAreOnlyText(t *testing.T) {
+	const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script>" onfocus="window.owned=1" javascript:window.owned=1 ${window.owned=1}` + "\u202egnp.exe\x1b[31m"
+	huge := hostile + strings.Repeat("A", 1<<20)
+	evil := row("ns", "name", "failed", hostile, huge, nil)
+	evil["revision"], evil["reason"] = hostile, hostile
+	s := newStandIn(t, []object{evil})
+	detail := cluster(evil)
+	for _, list := range []string{"conditions", "checks", "values", "history"} {
+		for _, one := range detail[list].([]object) {
+			for key, value := range one {
+				if text, ok := value.(string); ok && !strings.HasSuffix(text, "Z") && key != "id" && key != "type" {
+					one[key] = hostile
+				}
+			}
+		}
+	}
+	detail["next"] = huge
+	s.answer("stacks/ns/name", detail)
+	plan := replacement()
+	steps := plan["plan"].(object)["steps"].([]object)
+	steps[0]["urn"], steps[0]["type"], steps[0]["op"] = hostile, hostile, hostile
+	steps[1]["properties"].([]object)[0]["new"] = huge
+	s.answer("stacks/ns/name/plan", plan)
+	s.answer("stacks/ns/name/logs", object{"text": huge})
+	s.answer("stacks/ns/name/resources", object{"tree": object{"resource": hostile, "resources": []object{{"resource": hostile, "id": hostile}}}})
+	s.answer("graph", object{"width": 400, "height": 100, "edges": []object{}, "nodes": []object{{"id": hostile, "kind": hostile, "label": hostile, "state": hostile, "x": 0, "y": 0, "w": 200, "h": 50}}})
+	p := newTab(t, wide())
+	for _, view := range []string{"stacks", "graph", "stacks/ns/name", "stacks/ns/name/plan", "stacks/ns/name/logs", "stacks/ns/name/resources", "stacks/ns/name/history"} {
+		p.open(s.url + "/#/" + view)
+		p.sees("the text in "+view, `document.querySelector("main").textContent.includes("<img src=x onerror=")`)
+		var found string
+		p.do(chromedp.Evaluate(`String(window.owned) + " " + document.querySelectorAll("main img, main script, main [onerror], main [onfocus]").length + " " + /[\u202e\u001b]/.test(document.body.textContent)`, &found))
+		if found != "undefined 0 false" {
+			t.Errorf("%s: a text has become more than text: %s", view, found)
+		}
+		p.sees("nothing wider than the window at "+view, `document.documentElement.scrollWidth <= innerWidth`)
+	}
+	p.picture("hostile")
+}
+
+// TestTheThemeIsChosenAndKept in the browser, and so after a reload.
+func TestTheThemeIsChosenAndKept(t *testing.T) {
+	short.Skip(t)
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks")
+	p.click("button", "Theme: system")
+	p.click("button", "Theme: light")
+	p.reads("#theme", "Theme: dark")
+	dark := `getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 21)"`
+	p.sees("dark", dark)
+	p.do(chromedp.Reload())
+	p.sees("dark after a reload", dark)
+}
+
+// TestThreeHundredStacksAreDrawn in the graph, and the graph moves with the keys.
+func TestThreeHundredStacksAreDrawn(t *testing.T) {
+	short.Skip(t)
+	rows := many(300)
+	for i, r := range rows {
+		if i >= 30 {
+			on := rows[(i*7)%30+(i/30-1)*30]
+			r["dependsOn"] = []string{fmt.Sprintf("%s/%s", on["namespace"], on["name"])}
+		}
+	}
+	s := newStandIn(t, rows)
+	graph := grid(rows)
+	graph["width"], graph["height"] = 2800, 2400
+	s.answer("graph", graph)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/graph")
+	p.reads("main", "300 nodes")
+	p.sees("300 nodes", `document.querySelectorAll(".node").length === 300`)
+	p.picture("graph-300")
+	var before, after string
+	at := `document.querySelector(".graph > g").getAttribute("transform")`
+	p.do(chromedp.Focus(".graph"), chromedp.Evaluate(at, &before), chromedp.KeyEvent("+"), chromedp.KeyEvent(kb.ArrowRight), chromedp.Evaluate(at, &after))
+	if before == after {
+		t.Errorf("the graph has not moved from %s", before)
+	}
+}
