@@ -53,11 +53,16 @@ func newTab(t *testing.T, l look) *tab {
 		t.Skip("there is no Chromium: make bin/chromium unpacks it where there is a way to Debian's archive")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(int(l.width), int(l.height)))
+		chromedp.WindowSize(int(l.width), int(l.height)))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil { // which waits for the end of the browser
+			t.Logf("end Chromium: %s", err)
+		}
+		cancel()
+	})
 	p := &tab{t: t, ctx: ctx}
 	p.listen()
 	p.do(log.Enable(), emulation.SetDeviceMetricsOverride(l.width, l.height, 1, l.width < 500),

@@ -23,10 +23,18 @@ export function ago(at, now = Date.now()) {
   return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 
+// One for all: a browser takes long to make it.
+const exact = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "medium"});
+
+function exactly(at) {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? "" : exact.format(time);
+}
+
 // since returns a time as an element that stays right while it is shown.
 export function since(at) {
   if (!at) return null;
-  return h("time", {datetime: at, title: new Date(at).toLocaleString(), "data-at": at}, ago(at));
+  return h("time", {datetime: at, title: exactly(at), "data-at": at}, ago(at));
 }
 
 setInterval(() => {
