@@ -55,6 +55,7 @@ func grid(rows []object) object {
 	level, column := map[string]int{}, map[int]int{}
 	var nodes, edges []object
 	place := map[string][2]int{}
+	width, height := 0, 0
 	for _, r := range rows {
 		key := fmt.Sprintf("%s/%s", r["namespace"], r["name"])
 		for _, on := range r["dependsOn"].([]string) {
@@ -63,6 +64,7 @@ func grid(rows []object) object {
 		x, y := level[key]*280, column[level[key]]*80
 		column[level[key]]++
 		place[key] = [2]int{x, y}
+		width, height = max(width, x+200), max(height, y+52)
 		nodes = append(nodes, object{"id": "Stack/" + key, "stack": key, "kind": "Stack", "label": key, "x": x, "y": y, "w": 200, "h": 52})
 	}
 	for _, r := range rows {
@@ -72,7 +74,7 @@ func grid(rows []object) object {
 				{"x": place[on][0] + 200, "y": place[on][1] + 26}, {"x": place[key][0], "y": place[key][1] + 26}}})
 		}
 	}
-	return object{"nodes": nodes, "edges": edges, "width": 1100, "height": 420}
+	return object{"nodes": nodes, "edges": edges, "width": width, "height": height}
 }
 
 const digest = "sha256:9d1e4c72a0b37f5516b2a3f4ddc0e7bd3d3f2c8b5f9a41f0c6e1d2a7b8c94e05"

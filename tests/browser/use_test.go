@@ -302,9 +302,7 @@ func TestThreeHundredStacksAreDrawn(t *testing.T) {
 		}
 	}
 	s := newStandIn(t, rows)
-	graph := grid(rows)
-	graph["width"], graph["height"] = 2800, 2400
-	s.answer("graph", graph)
+	s.answer("graph", grid(rows))
 	p := newTab(t, wide())
 	p.open(s.url + "/#/graph")
 	p.reads("main", "300 nodes")
