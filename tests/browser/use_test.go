@@ -315,3 +315,53 @@ func TestThreeHundredStacksAreDrawn(t *testing.T) {
 		t.Errorf("the graph has not moved from %s", before)
 	}
 }
+
+// TestAnEarlierRunShowsWhatItChanged and its log, once a person opens it.
+func TestAnEarlierRunShowsWhatItChanged(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/history")
+	p.reads(".ended", "approved by maria@example.com")
+	p.sees("no diff before it is opened", `!document.querySelector(".ended .diff")`)
+	p.do(chromedp.Evaluate(`document.querySelector(".ended summary").click()`, nil))
+	p.reads(".ended .change-body", "~ 2 updated")
+	p.reads(".ended .logs", "Resources: 2 updated")
+	p.picture("history-open")
+	p.isAccessible("an earlier run")
+}
+
+// TestResourcesAreATreeAndAGraph of the same resources.
+func TestResourcesAreATreeAndAGraph(t *testing.T) {
+	short.Skip(t)
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/resources")
+	p.reads(".tree", "protected")
+	p.click("button", "Graph")
+	p.reads(".panel .graph", "workers")
+	p.picture("resources-graph")
+	p.isAccessible("the graph of resources")
+	p.click("button", "Tree")
+	p.reads(".tree", "workers")
+}
+
+// TestTheGraphFollowsTheStates without being drawn again.
+func TestTheGraphFollowsTheStates(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/graph")
+	p.reads(".graph", "data · Running")
+	p.do(chromedp.Evaluate(`document.querySelector(".graph").dataset.same = "yes"`, nil))
+	s.say("stacks", "stacks", object{"upserts": []object{row("data", "postgres", "failed", "GitRepository/platform/infrastructure", "it broke", []string{"platform/network", "platform/cluster"})}})
+	p.sees("the failed Stack, in the same graph", `document.querySelector('.graph[data-same] [data-id="Stack/data/postgres"]').classList.contains("is-failed")`)
+	p.reads(".graph", "data · Failed")
+}
+
+// TestAMissingStackIsSaid in the words of the server.
+func TestAMissingStackIsSaid(t *testing.T) {
+	short.Skip(t)
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/apps/gone")
+	p.reads(`[role="alert"]`, "stacks/apps/gone is not there")
+}
