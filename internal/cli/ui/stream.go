@@ -1,0 +1,170 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ui
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+)
+
+const (
+	// rowsEvery and detailEvery are how often a stream sends changes at most: those in between are sent together.
+	rowsEvery   = 100 * time.Millisecond
+	detailEvery = 500 * time.Millisecond
+	// refreshEvery is how often a stream of a Stack looks at what the Stack itself does not have, and how often any
+	// stream shows that it is there.
+	refreshEvery = 15 * time.Second
+)
+
+// stream is a stream of server-sent events.
+type stream struct {
+	w          http.ResponseWriter
+	controller *http.ResponseController
+}
+
+// open begins a stream, unless there are too many. The returned function ends it.
+func (s *Server) open(w http.ResponseWriter) (*stream, func(), bool) {
+	select {
+	case s.streams <- struct{}{}:
+	default:
+		refuse(w, http.StatusServiceUnavailable, "too many views are open: close some")
+		return nil, nil, false
+	}
+	one := &stream{w, http.NewResponseController(w)}
+	_ = one.controller.SetReadDeadline(time.Time{}) // nothing more is read from it
+	w.Header().Set("Content-Type", "text/event-stream")
+	return one, func() { <-s.streams }, true
+}
+
+// send sends an event. It fails if the browser does not read it in time.
+func (s *stream) send(event string, value any) error {
+	data, err := marshal(value)
+	if err != nil {
+		return err
+	}
+	return s.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, data))
+}
+
+func (s *stream) write(data []byte) error {
+	if err := s.controller.SetWriteDeadline(time.Now().Add(answerWithin)); err != nil {
+		return fmt.Errorf("limiting a stream: %w", err)
+	}
+	if _, err := s.w.Write(data); err != nil {
+		return fmt.Errorf("writing a stream: %w", err)
+	}
+	return s.controller.Flush()
+}
+
+// follow calls look for each change of what the subscriber sees, but not more often than every so often, and from time to
+// time without a change, until ctx ends or look fails.
+func (s *stream) follow(ctx context.Context, of *subscriber, every time.Duration, look func() error) {
+	refresh := time.NewTicker(refreshEvery)
+	defer refresh.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-of.wake:
+		case <-refresh.C:
+			if s.write([]byte(": still here\n\n")) != nil {
+				return
+			}
+		}
+		if look() != nil {
+			return // the browser opens the stream again
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(every):
+		}
+	}
+}
+
+// rowsEvent is what has changed in the list of Stacks.
+type rowsEvent struct {
+	Reset   bool     `json:"reset"`
+	Upserts []any    `json:"upserts"`
+	Removed []string `json:"removed"`
+}
+
+func (s *Server) streamStacks(w http.ResponseWriter, r *http.Request) {
+	out, end, ok := s.open(w)
+	if !ok {
+		return
+	}
+	defer end()
+	of := s.hub.subscribe(client.ObjectKey{})
+	defer s.hub.unsubscribe(of)
+	out.follow(r.Context(), of, rowsEvery, func() error {
+		found := s.hub.take(of)
+		if found.status != nil {
+			if err := out.send("status", found.status); err != nil {
+				return err
+			}
+		}
+		if !found.reset && len(found.upserts)+len(found.removed) == 0 {
+			return nil
+		}
+		event := rowsEvent{Reset: found.reset, Upserts: []any{}, Removed: []string{}}
+		for _, stack := range found.upserts {
+			event.Upserts = append(event.Upserts, s.commands.Row(stack))
+		}
+		for _, key := range found.removed {
+			event.Removed = append(event.Removed, key.String())
+		}
+		return out.send("stacks", event)
+	})
+}
+
+// goneEvent says that there is nothing to show.
+type goneEvent struct {
+	Message string `json:"message"`
+}
+
+func (s *Server) streamDetail(w http.ResponseWriter, r *http.Request, key client.ObjectKey) {
+	out, end, ok := s.open(w)
+	if !ok {
+		return
+	}
+	defer end()
+	of := s.hub.subscribe(key)
+	defer s.hub.unsubscribe(of)
+	var sent []byte
+	out.follow(r.Context(), of, detailEvery, func() error {
+		stack, known := s.hub.get(key)
+		if !known {
+			return nil
+		}
+		event, value := s.detailEvent(r.Context(), key, stack)
+		data, err := marshal(value)
+		if err != nil || bytes.Equal(data, sent) {
+			return err
+		}
+		sent = data
+		return out.send(event, value)
+	})
+}
+
+// detailEvent returns the event with what a Stack is now.
+func (s *Server) detailEvent(ctx context.Context, key client.ObjectKey, stack *v1.Stack) (string, any) {
+	if stack == nil {
+		return "gone", goneEvent{fmt.Sprintf("Stack %s does not exist", key)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	detail, err := s.commands.Detail(ctx, stack)
+	if err != nil {
+		return "gone", goneEvent{bounded.Text(fmt.Sprintf("Stack %s cannot be read: %v", key, err), maxMessage)}
+	}
+	return "detail", detail
+}
