@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 )
 
 func newApprove(s *session) *cobra.Command {
@@ -96,7 +97,7 @@ func (s *session) showWanted(ctx context.Context, api client.Reader, stack *v1.S
 	switch {
 	case err != nil && known:
 		s.Warningf("the plan is not shown: %v", err)
-		s.Actionf("%s", proposalText(of, cmp.Or(countsOf(of.ResourceChanges, int(of.OptionChanges)), "only outputs change")))
+		s.Actionf("%s", words.ProposalText(of, cmp.Or(words.Counts(of.ResourceChanges, int(of.OptionChanges)), "only outputs change")))
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w. To approve it all the same, use --digest %s", err, of.Digest)
@@ -104,16 +105,16 @@ func (s *session) showWanted(ctx context.Context, api client.Reader, stack *v1.S
 	if err := s.showProposal(stack, of, read); err != nil {
 		return err
 	}
-	s.Actionf("%s", proposalText(of, read.Counts().String()))
+	s.Actionf("%s", words.ProposalText(of, read.Counts().String()))
 	return nil
 }
 
 // wantedProposal returns what the Stack proposes, if that has the digest, or that is empty.
 func wantedProposal(stack *v1.Stack, digest string) (*v1.PlanStatus, error) {
-	of := proposalOf(stack)
+	of := words.Proposal(stack)
 	switch {
 	case of == nil:
-		return nil, errNothingProposed(stack)
+		return nil, words.ErrNothingProposed(stack)
 	case digest != "" && digest != of.Digest:
 		return nil, fmt.Errorf("plan %s is not proposed, but plan %s is: see it with flux pulumi diff stack %s -n %s", digest, of.Digest, stack.Name, stack.Namespace)
 	}

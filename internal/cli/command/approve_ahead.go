@@ -4,7 +4,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 )
 
 // planDigest is the form of the digest of a plan.
@@ -72,26 +72,13 @@ func approvalAheadOf(digest string) func(user string) map[string]any {
 // approval.
 func mayApproveAhead(stack *v1.Stack, digest string) error {
 	if stack.Spec.Preview {
-		return errOnlyPreviews(stack, digest)
+		return words.ErrOnlyPreviews(stack, digest)
 	}
 	if isRejected(stack, digest) {
 		return errRejected(stack, digest)
 	}
-	if of := proposalOf(stack); of != nil && of.Digest != digest && stack.Annotations[v1.ApproveAnnotation] == of.Digest {
+	if of := words.Proposal(stack); of != nil && of.Digest != digest && stack.Annotations[v1.ApproveAnnotation] == of.Digest {
 		return fmt.Errorf("plan %s is approved and not applied yet, and this would take that back: try again when it is applied", of.Digest)
 	}
 	return nil
-}
-
-// errOnlyPreviews says where the plan of a preview is approved.
-func errOnlyPreviews(stack *v1.Stack, digest string) error {
-	text := fmt.Sprintf("Stack %s only previews", stack.Name)
-	if p := stack.Status.Plan; p != nil && p.Message != "" {
-		return fmt.Errorf("%s, and its plan cannot be approved at another Stack: %s", text, p.Message)
-	}
-	text += ": approve the plan at the Stack that applies it"
-	if of := stack.Spec.PreviewOf; of != nil {
-		text += fmt.Sprintf(", with flux pulumi approve stack %s -n %s --digest %s --ahead", of.Name, cmp.Or(of.Namespace, stack.Namespace), digest)
-	}
-	return errors.New(text)
 }

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 )
 
 // checkDrift asks for a check for drift, and waits for its result.
@@ -23,8 +24,8 @@ func (s *session) checkDrift(ctx context.Context, api client.WithWatch, of targe
 	if err := api.Get(ctx, of.ObjectKey, stack); err != nil {
 		return cluster.Explain(err)
 	}
-	request := s.Now().Format(time.RFC3339Nano)
-	if err := s.annotateStack(ctx, api, stack, v1.CheckDriftAnnotation, request); err != nil {
+	request, err := s.askToCheckDrift(ctx, api, stack)
+	if err != nil {
 		return err
 	}
 	s.Waitingf("waiting for the check for drift")
@@ -42,11 +43,17 @@ func (s *session) checkDrift(ctx context.Context, api client.WithWatch, of targe
 	case found.Result == v1.DriftCheckFailedReason:
 		return fmt.Errorf("the check for drift has failed: %s", found.Message)
 	case found.Digest != "":
-		s.Warningf("%s: see flux pulumi drift stack %s -n %s", driftText(found), of.Name, of.Namespace)
+		s.Warningf("%s: see flux pulumi drift stack %s -n %s", words.Drift(found), of.Name, of.Namespace)
 	default:
-		s.Successf("%s", driftText(found))
+		s.Successf("%s", words.Drift(found))
 	}
 	return nil
+}
+
+// askToCheckDrift requests a check for drift and does not wait for it. It returns the request.
+func (s *session) askToCheckDrift(ctx context.Context, api client.Client, stack *v1.Stack) (string, error) {
+	request := s.Now().Format(time.RFC3339Nano)
+	return request, s.annotateStack(ctx, api, stack, v1.CheckDriftAnnotation, request)
 }
 
 // isChecked reports whether the check that was requested has ended. It returns an error if

@@ -12,7 +12,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
-	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
@@ -56,52 +56,13 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 			return err
 		}
 	}
-	s.printChecks(explained)
-	for _, missing := range explained.Missing {
-		s.Warningf("not resolved: %s", missing)
-	}
-	for _, unshown := range explained.Unshown {
-		s.Warningf("not shown, but a run gets it: %s", unshown)
-	}
-	for _, unchecked := range explained.Unchecked {
-		s.Warningf("not known here, the controller may decide differently: %s", unchecked)
-	}
-	for _, unreadable := range explained.Unreadable {
-		s.Warningf("you are not allowed to read this, the controller may decide differently: %s", unreadable)
-	}
-	return nil
-}
-
-func (s *session) printChecks(explained *observe.Explanation) {
-	var lines [][]string
-	for _, check := range explained.Checks {
-		says := "continue"
-		if check.Decided {
-			says = decisionText(explained.Decision)
-		}
-		lines = append(lines, []string{check.About, check.Found, says})
-	}
-	if !decided(explained.Checks) {
-		lines = append(lines, []string{"all of them", "nothing to do", decisionText(explained.Decision)})
-	}
-	for _, duty := range explained.Decision.Duties {
-		lines = append(lines, []string{"what is due before that", duty.Why(), string(duty)})
+	lines = nil
+	for _, check := range words.Checks(explained) {
+		lines = append(lines, []string{check.About, check.Found, check.Says})
 	}
 	table.Print(s.Out, []string{"CHECK", "FOUND", "DECISION"}, lines)
-}
-
-func decided(checks []decide.Check) bool {
-	return len(checks) > 0 && checks[len(checks)-1].Decided
-}
-
-// decisionText describes a decision for a person.
-func decisionText(d decide.Decision) string {
-	text := d.String()
-	if d.Reason != "" {
-		text += " " + d.Reason
+	for _, unknown := range words.Unknown(explained) {
+		s.Warningf("%s", unknown)
 	}
-	if d.After > 0 {
-		text += fmt.Sprintf(", next reconcile in %s", d.After)
-	}
-	return text
+	return nil
 }

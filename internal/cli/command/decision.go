@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 )
 
 // attempts bounds the writes of a decision while the controller writes the Stack as well.
@@ -62,9 +63,9 @@ func isStill(object *unstructured.Unstructured, before *v1.Stack, check func(now
 // stillProposes checks whether the Stack still proposes the plan.
 func stillProposes(of *v1.PlanStatus) func(now *v1.Stack) error {
 	return func(now *v1.Stack) error {
-		switch p := proposalOf(now); {
+		switch p := words.Proposal(now); {
 		case p == nil:
-			return errNothingProposed(now)
+			return words.ErrNothingProposed(now)
 		case p.Digest != of.Digest || p.Operation != of.Operation:
 			return fmt.Errorf("the Stack now proposes another plan, %s: see it with flux pulumi diff stack %s -n %s", p.Digest, now.Name, now.Namespace)
 		}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
@@ -43,9 +44,9 @@ above 1 for an error.`
 }
 
 func (s *session) diff(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
-	of := shownPlan(stack)
+	of := words.ShownPlan(stack)
 	if of == nil {
-		s.Successf("%v", errNothingProposed(stack))
+		s.Successf("%v", words.ErrNothingProposed(stack))
 		return nil
 	}
 	read, err := readPlan(ctx, api, stack, of)
@@ -67,19 +68,5 @@ func (s *session) diff(ctx context.Context, api client.Reader, stack *v1.Stack, 
 		s.Successf("no changes at revision %s", of.Revision)
 		return nil
 	}
-	return &exitError{Code: exitFailed, Err: errors.New(waitsText(stack, of, read))}
-}
-
-// waitsText says what the plan waits for, and how to decide on it.
-func waitsText(stack *v1.Stack, of *v1.PlanStatus, read plan.Plan) string {
-	text := proposalText(of, read.Counts().String())
-	switch of.State {
-	case v1.PlanPreviewed:
-		return fmt.Sprintf("%s. %v", text, errOnlyPreviews(stack, of.Digest))
-	case v1.PlanApproved:
-		return fmt.Sprintf("%s. It is approved", text)
-	case v1.PlanRejected:
-		return fmt.Sprintf("%s. It was rejected by %s: %s", text, of.ApprovedBy, of.Message)
-	}
-	return fmt.Sprintf("%s. To approve it, run flux pulumi approve stack %s -n %s", text, stack.Name, stack.Namespace)
+	return &exitError{Code: exitFailed, Err: errors.New(words.Waits(stack, of, read))}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
@@ -48,7 +49,7 @@ func (s *session) drift(ctx context.Context, api client.Reader, stack *v1.Stack,
 		if err := s.showDrift(ctx, api, stack, output); err != nil {
 			return err
 		}
-		text := driftText(of) + ", first seen " + s.agoOf(of.Since)
+		text := words.Drift(of) + ", first seen " + s.agoOf(of.Since)
 		if !failed {
 			return &exitError{Code: exitFailed, Err: fmt.Errorf("%s, last checked %s", text, s.agoOf(of.LastCheckedAt))}
 		}
@@ -57,26 +58,13 @@ func (s *session) drift(ctx context.Context, api client.Reader, stack *v1.Stack,
 	if failed {
 		return fmt.Errorf("the last check for drift, %s, has failed: %s", s.agoOf(of.LastCheckedAt), of.Message)
 	}
-	s.Successf("%s, last checked %s", driftText(of), s.agoOf(of.LastCheckedAt))
+	s.Successf("%s, last checked %s", words.Drift(of), s.agoOf(of.LastCheckedAt))
 	return nil
 }
 
 // showDrift shows the details of the drift.
 func (s *session) showDrift(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
-	of := stack.Status.Drift
-	if of.ConfigMap == "" || of.ContentDigest == "" {
-		return fmt.Errorf("the details of the drift were not written: run %s", checkOf(stack))
-	}
-	data, err := ownedData(ctx, api, stack, of.ConfigMap, inventory.PlanKey, of.ContentDigest)
-	switch {
-	case errors.Is(err, errGone):
-		return fmt.Errorf("%w: run %s", err, checkOf(stack))
-	case errors.Is(err, errOther):
-		return fmt.Errorf("%w: delete it, and run %s", err, checkOf(stack))
-	case err != nil:
-		return err
-	}
-	found, err := inventory.DecodePlan(data)
+	found, err := readDrift(ctx, api, stack)
 	if err != nil {
 		return err
 	}
@@ -91,16 +79,22 @@ func (s *session) showDrift(ctx context.Context, api client.Reader, stack *v1.St
 	return err
 }
 
-// driftText counts what has drifted.
-func driftText(of *v1.DriftStatus) string {
-	text := plan.DriftText(plan.Counts{Update: int(of.Changed), Delete: int(of.Deleted)})
-	if of.Digest != "" {
-		text += " outside of Pulumi"
+// readDrift reads the details of the drift.
+func readDrift(ctx context.Context, api client.Reader, stack *v1.Stack) (plan.Plan, error) {
+	of := stack.Status.Drift
+	if of.ConfigMap == "" || of.ContentDigest == "" {
+		return plan.Plan{}, fmt.Errorf("the details of the drift were not written: run %s", checkOf(stack))
 	}
-	if of.Ignored > 0 {
-		text += fmt.Sprintf(" (%d ignored)", of.Ignored)
+	data, err := ownedData(ctx, api, stack, of.ConfigMap, inventory.PlanKey, of.ContentDigest)
+	switch {
+	case errors.Is(err, errGone):
+		return plan.Plan{}, fmt.Errorf("%w: run %s", err, checkOf(stack))
+	case errors.Is(err, errOther):
+		return plan.Plan{}, fmt.Errorf("%w: delete it, and run %s", err, checkOf(stack))
+	case err != nil:
+		return plan.Plan{}, err
 	}
-	return text
+	return inventory.DecodePlan(data)
 }
 
 // agoOf formats how long ago a time is that a status may lack.

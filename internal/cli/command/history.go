@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -20,7 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/records"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
-	"github.com/flux-pulumi/pulumi-controller/internal/plural"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 )
 
 // historyOptions are the flags of the command history.
@@ -119,14 +118,7 @@ func (s *session) historyLog(kept *records.Records, options historyOptions) erro
 	if options.output != "" {
 		return printValue(s.Out, options.output, log)
 	}
-	var text strings.Builder
-	if log.LeftOut > 0 {
-		_, _ = fmt.Fprintf(&text, "... %s before\n", plural.Of(log.LeftOut, "line", "lines"))
-	}
-	for _, line := range log.Lines {
-		_, _ = fmt.Fprintf(&text, "%s %s\n", line.At.UTC().Format(time.RFC3339), table.Visible(line.Text))
-	}
-	_, err = fmt.Fprint(s.Out, text.String())
+	_, err = fmt.Fprint(s.Out, words.Log(log))
 	return err
 }
 

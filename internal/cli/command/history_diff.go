@@ -10,9 +10,9 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/records"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/history"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
@@ -55,7 +55,7 @@ func (s *session) showHistory(entries []historyEntry) error {
 		if message := one.Metadata["message"]; message != "" {
 			text.WriteString(table.Visible(message) + "\n")
 		}
-		if why := one.unchanged(); why != "" {
+		if why := words.Unchanged(one.Snapshot, one.Changes); why != "" {
 			text.WriteString(why + "\n")
 		}
 		for _, change := range one.Changes {
@@ -66,7 +66,7 @@ func (s *session) showHistory(entries []historyEntry) error {
 			if change.ApprovedBy != "" {
 				when += ", approved by " + table.Visible(change.ApprovedBy)
 			}
-			_, _ = fmt.Fprintf(&text, "run %s%s: %s\n", table.Visible(change.Run), when, table.Visible(changeText(change)))
+			_, _ = fmt.Fprintf(&text, "run %s%s: %s\n", table.Visible(change.Run), when, table.Visible(words.Change(change)))
 			if change.Plan != nil {
 				text.WriteString(plan.DoneTerminal(*change.Plan, s.width(), s.planColour))
 			}
@@ -83,12 +83,12 @@ func historyMarkdown(entries []historyEntry, most int) string {
 	code := func(of string) string { return "`" + strings.ReplaceAll(table.Visible(of), "`", "'") + "`" }
 	for n, one := range entries {
 		part := fmt.Sprintf("### %s\n\n", code(one.title()))
-		if why := one.unchanged(); why != "" {
+		if why := words.Unchanged(one.Snapshot, one.Changes); why != "" {
 			part += why + "\n\n"
 		}
 		for _, change := range one.Changes {
 			if change.Plan == nil {
-				part += fmt.Sprintf("Run %s: %s\n\n", code(change.Run), table.Visible(changeText(change)))
+				part += fmt.Sprintf("Run %s: %s\n\n", code(change.Run), table.Visible(words.Change(change)))
 				continue
 			}
 			approved := ""
@@ -117,17 +117,4 @@ func (e historyEntry) title() string {
 		title += fmt.Sprintf(", %d runs", e.TotalReconciliations)
 	}
 	return title
-}
-
-// unchanged says why an entry has no changes, "" if it has.
-func (e historyEntry) unchanged() string {
-	switch {
-	case len(e.Changes) > 0:
-		return ""
-	case history.Run(e.Metadata) == "":
-		return "there are no details: the controller was of an earlier version"
-	case e.LastReconciledStatus == v1.RunInterruptedReason:
-		return "there are no details: the run has no result"
-	}
-	return "no resources were changed"
 }

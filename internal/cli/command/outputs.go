@@ -21,6 +21,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/outputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
@@ -68,7 +69,7 @@ func (s *session) outputs(ctx context.Context, api client.Reader, stack *v1.Stac
 	}
 	var lines [][]string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
-		lines = append(lines, []string{name, plainText(shown[name])})
+		lines = append(lines, []string{name, words.Output(shown[name])})
 	}
 	table.Print(s.Out, []string{"NAME", "VALUE"}, lines)
 	return nil
@@ -146,18 +147,4 @@ func isAsWritten(stack *v1.Stack, secret *corev1.Secret) bool {
 	}
 	digest, err := outputs.Digest(secret, *to)
 	return err == nil && digest == stack.Status.OutputsSecret.Digest
-}
-
-// plainText returns a string without quotes, and anything else as JSON. A string with
-// line breaks, or with characters that a terminal would interpret, is also JSON.
-func plainText(value json.RawMessage) string {
-	var text string
-	if json.Unmarshal(value, &text) == nil && table.Visible(text) == text {
-		return text
-	}
-	var line bytes.Buffer
-	if json.Compact(&line, value) != nil {
-		return string(value)
-	}
-	return line.String()
 }

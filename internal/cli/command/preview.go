@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
@@ -85,12 +85,8 @@ func (s *session) preview(ctx context.Context, api client.WithWatch, stack *v1.S
 // waits for it. It replaces a local program left by another command.
 func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1.Stack, of *traces, output string) error {
 	request := s.Now().Format(time.RFC3339Nano)
-	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: nil}
-	if of.program != "" {
-		annotations[v1.PreviewProgramAnnotation] = of.program
-	}
 	of.request = request
-	if err := s.annotateStackWith(ctx, api, stack, annotations); err != nil {
+	if err := s.askToPreview(ctx, api, stack, of.program, request); err != nil {
 		return err
 	}
 	s.Waitingf("waiting for the preview")
@@ -106,6 +102,15 @@ func (s *session) previewOf(ctx context.Context, api client.WithWatch, stack *v1
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
 	}
 	return s.showPreview(ctx, api, done, output)
+}
+
+// askToPreview requests a preview of the local program, or else of the Stack's own, and does not wait for it.
+func (s *session) askToPreview(ctx context.Context, api client.Client, stack *v1.Stack, program, request string) error {
+	annotations := map[string]any{v1.PreviewRequestAnnotation: request, v1.PreviewProgramAnnotation: nil}
+	if program != "" {
+		annotations[v1.PreviewProgramAnnotation] = program
+	}
+	return s.annotateStackWith(ctx, api, stack, annotations)
 }
 
 // isPreviewed reports whether the request was answered. It returns an error if another
@@ -152,7 +157,7 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 	}
 	switch {
 	case changes > 0:
-		return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", recorded.Revision, countsOf(recorded.ResourceChanges, made.Counts().Options))}
+		return &exitError{Code: exitFailed, Err: fmt.Errorf("an update to revision %s would change this: %s", recorded.Revision, words.Counts(recorded.ResourceChanges, made.Counts().Options))}
 	case !made.IsEmpty():
 		s.Successf("only outputs would change at revision %s", recorded.Revision)
 	default:
@@ -197,19 +202,4 @@ func explainLost(ctx context.Context, api client.Reader, stack *v1.Stack, err er
 		return fmt.Errorf("%w, and with it the result of the preview: try again", err)
 	}
 	return fmt.Errorf("%w: delete it and try again", err)
-}
-
-func countsOf(changes v1.ResourceChanges, options int) string {
-	var parts []string
-	for _, part := range []struct {
-		count int32
-		what  string
-	}{{changes.Created, "to create"}, {changes.Updated, "to update"}, {changes.Replaced, "to replace"}, {changes.Deleted, "to delete"},
-		{changes.Retained, "to leave in place (retainOnDelete)"}, {int32(options), "with changed options"},
-		{changes.Same - int32(options), "unchanged"}} {
-		if part.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.count, part.what))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

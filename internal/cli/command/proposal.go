@@ -13,42 +13,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan/details"
 )
 
-// shownPlan returns what the Stack proposes or previews, nil if that is nothing, or was applied.
-func shownPlan(stack *v1.Stack) *v1.PlanStatus {
-	if p := stack.Status.Plan; p != nil && p.State != v1.PlanApplied {
-		return p
-	}
-	return nil
-}
-
-// proposalOf returns what the Stack proposes, and so can be decided on.
-func proposalOf(stack *v1.Stack) *v1.PlanStatus {
-	if p := shownPlan(stack); p != nil && p.State != v1.PlanPreviewed {
-		return p
-	}
-	return nil
-}
-
 // isProposed reports whether the Stack proposes the plan with the digest.
 func isProposed(stack *v1.Stack, digest string) bool {
-	p := proposalOf(stack)
+	p := words.Proposal(stack)
 	return p != nil && p.Digest == digest
-}
-
-// errNothingProposed says that there is nothing to decide on, and where there is.
-func errNothingProposed(stack *v1.Stack) error {
-	switch p := stack.Status.Plan; {
-	case p == nil:
-		return fmt.Errorf("no plan of Stack %s waits for an approval", stack.Name)
-	case p.State == v1.PlanPreviewed:
-		return errOnlyPreviews(stack, p.Digest)
-	default:
-		return fmt.Errorf("no plan of Stack %s waits for an approval: the last one, %s, was applied", stack.Name, p.Digest)
-	}
 }
 
 // readPlan reads the plan that the Stack proposes from its ConfigMaps. Whoever may write these
@@ -100,29 +73,8 @@ func (s *session) showProposal(stack *v1.Stack, of *v1.PlanStatus, read plan.Pla
 	if err := s.showPlan(read); err != nil {
 		return err
 	}
-	if of.Difference != "" {
-		s.Warningf("the plan has changed since the one before: %s", of.Difference)
-	}
-	if of.Message != "" && of.State == v1.PlanProposed {
-		s.Warningf("%s", of.Message)
-	}
-	if of.Unbound != "" {
-		s.Warningf("Pulumi itself cannot be held to this plan: %s", of.Unbound)
+	for _, note := range words.Notes(of) {
+		s.Warningf("%s", note)
 	}
 	return nil
-}
-
-// proposalText describes what the Stack proposes, in a line.
-func proposalText(of *v1.PlanStatus, counts string) string {
-	what, to := "an update", " to revision "
-	if of.Operation == v1.OperationDestroy {
-		what = "the destroy of the stack"
-	}
-	if of.Drift != "" {
-		what, to = what+" that undoes drift", " at revision "
-	}
-	if of.Revision != "" {
-		what += to + of.Revision
-	}
-	return fmt.Sprintf("plan %s of %s: %s", of.Digest, what, counts)
 }

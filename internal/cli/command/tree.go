@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/tree"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -35,87 +35,51 @@ func newTree(s *session) *cobra.Command {
 }
 
 func (s *session) tree(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
-	recorded := stack.Status.Inventory
-	if recorded == nil || recorded.ConfigMap == "" {
-		if recorded != nil && recorded.Message != "" {
-			return fmt.Errorf("%s", recorded.Message)
-		}
-		return fmt.Errorf("the resources of Stack %s are not known yet: the next run records them, start one with `%s`", stack.Name, reconcileOf(stack))
-	}
-	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.Key, recorded.Digest)
-	switch {
-	case errors.Is(err, errGone):
-		return fmt.Errorf("%w: the next run creates it again, start one with `%s`", err, reconcileOf(stack))
-	case errors.Is(err, errOther):
-		return fmt.Errorf("%w, or the controller is writing it right now: try again; if that does not help, delete it and start a run with `%s`", err, reconcileOf(stack))
-	case err != nil:
-		return err
-	}
-	list, err := inventory.Decode(data)
+	list, err := readResources(ctx, api, stack)
 	if err != nil {
 		return err
 	}
-	if recorded.Message != "" {
+	if recorded := stack.Status.Inventory; recorded.Message != "" {
 		s.Warningf("%s", recorded.Message)
 	}
-	root := treeOf(stack, list.Resources)
+	root := tree.Of(stack, list)
 	if output != "" {
 		return printValue(s.Out, output, root)
 	}
 	var text strings.Builder
-	text.WriteString(root.line(s) + "\n")
-	root.print(s, &text, "")
+	text.WriteString(s.treeLine(root) + "\n")
+	s.printTree(&text, root, "")
 	_, err = fmt.Fprint(s.Out, text.String())
 	return err
 }
 
-// node is a resource with its children.
-type node struct {
-	Resource  string  `json:"resource"`
-	URN       string  `json:"urn,omitempty"`
-	ID        string  `json:"id,omitempty"`
-	Protected bool    `json:"protect,omitempty"`
-	External  bool    `json:"external,omitempty"`
-	Children  []*node `json:"resources,omitempty"`
-}
-
-// treeOf puts each resource below its parent, or below the Stack if the parent is
-// missing.
-func treeOf(stack *v1.Stack, resources []run.Resource) *node {
-	root := &node{Resource: fmt.Sprintf("Stack/%s/%s", stack.Namespace, stack.Name)}
-	byURN, parents := make(map[string]*node, len(resources)), make(map[string]string, len(resources))
-	resources = slices.DeleteFunc(slices.Clone(resources), func(one run.Resource) bool {
-		if byURN[one.URN] != nil {
-			return true // Pulumi never writes a resource twice
+// readResources reads the resources that the last run has recorded.
+func readResources(ctx context.Context, api client.Reader, stack *v1.Stack) ([]run.Resource, error) {
+	recorded := stack.Status.Inventory
+	if recorded == nil || recorded.ConfigMap == "" {
+		if recorded != nil && recorded.Message != "" {
+			return nil, fmt.Errorf("%s", recorded.Message)
 		}
-		byURN[one.URN] = &node{Resource: one.Type + " " + inventory.Name(one.URN), URN: one.URN, ID: one.ID, Protected: one.Protected, External: one.External}
-		parents[one.URN] = one.Parent
-		return false
-	})
-	for _, one := range resources {
-		parent, ok := byURN[one.Parent]
-		if !ok || isOwnAncestor(one.URN, parents) {
-			parent = root
-		}
-		parent.Children = append(parent.Children, byURN[one.URN])
+		return nil, fmt.Errorf("the resources of Stack %s are not known yet: the next run records them, start one with `%s`", stack.Name, reconcileOf(stack))
 	}
-	return root
-}
-
-// isOwnAncestor reports whether a resource is among its own ancestors, which Pulumi never
-// writes.
-func isOwnAncestor(urn string, parents map[string]string) bool {
-	parent := parents[urn]
-	for range parents { // bounded: there may be a cycle further up
-		if parent == urn || parent == "" {
-			return parent == urn
-		}
-		parent = parents[parent]
+	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.Key, recorded.Digest)
+	switch {
+	case errors.Is(err, errGone):
+		return nil, fmt.Errorf("%w: the next run creates it again, start one with `%s`", err, reconcileOf(stack))
+	case errors.Is(err, errOther):
+		return nil, fmt.Errorf("%w, or the controller is writing it right now: try again; if that does not help, delete it and start a run with `%s`", err, reconcileOf(stack))
+	case err != nil:
+		return nil, err
 	}
-	return false
+	list, err := inventory.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	return list.Resources, nil
 }
 
-func (n *node) line(s *session) string {
+// treeLine is a resource in a line.
+func (s *session) treeLine(n *tree.Node) string {
 	line := table.Visible(n.Resource)
 	if n.ID != "" {
 		line += " " + s.paint.Faint(table.Visible(n.ID))
@@ -129,13 +93,13 @@ func (n *node) line(s *session) string {
 	return line
 }
 
-func (n *node) print(s *session, text *strings.Builder, indent string) {
+func (s *session) printTree(text *strings.Builder, n *tree.Node, indent string) {
 	for i, child := range n.Children {
 		branch, below := "├── ", "│   "
 		if i == len(n.Children)-1 {
 			branch, below = "└── ", "    "
 		}
-		text.WriteString(indent + branch + child.line(s) + "\n")
-		child.print(s, text, indent+below)
+		text.WriteString(indent + branch + s.treeLine(child) + "\n")
+		s.printTree(text, child, indent+below)
 	}
 }

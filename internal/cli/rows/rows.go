@@ -158,6 +158,12 @@ func Source(stack *v1.Stack) string {
 	}
 }
 
+// Message is the message of the condition Ready of a Stack.
+func Message(stack *v1.Stack) string {
+	_, message := readiness(stack.Status.Conditions)
+	return message
+}
+
 // Running says what the run in flight does, for how long, and its progress as far as the
 // status has it. It is empty without a run.
 func Running(stack *v1.Stack, now time.Time) string {
@@ -214,7 +220,15 @@ func Progress(object *unstructured.Unstructured, now time.Time) string {
 // there is none, or a run is due before it.
 func PreviewWait(object *unstructured.Unstructured) string {
 	stack := asStack(object)
-	if stack == nil || stack.Status.Run != nil {
+	if stack == nil {
+		return ""
+	}
+	return PreviewQueued(stack)
+}
+
+// PreviewQueued is PreviewWait of a Stack.
+func PreviewQueued(stack *v1.Stack) string {
+	if stack.Status.Run != nil {
 		return ""
 	}
 	if due := apimeta.FindStatusCondition(stack.Status.Conditions, meta.ReconcilingCondition); due != nil && due.Reason == meta.ProgressingReason {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package command
+package tree
 
 import (
 	"strings"
@@ -21,14 +21,14 @@ func TestATreeHasEachResourceOnceWhateverItsParentIs(t *testing.T) {
 		resources = append(resources, run.Resource{URN: name, Type: name, Parent: parent})
 	}
 	shown := map[string]string{}
-	var walk func(of *node)
-	walk = func(of *node) {
+	var walk func(of *Node)
+	walk = func(of *Node) {
 		for _, child := range of.Children {
 			g.Expect(shown).NotTo(HaveKey(child.URN))
 			shown[child.URN] = of.URN
 			walk(child)
 		}
 	}
-	walk(treeOf(&v1.Stack{}, resources))
+	walk(Of(&v1.Stack{}, resources))
 	g.Expect(shown).To(Equal(map[string]string{"a": "", "b": "a", "self": "", "one": "", "two": "", "three": "", "below": "three", "lost": "", "twice": "", "other": ""}))
 }

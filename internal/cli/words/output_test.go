@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package command
+package words
 
 import (
 	"encoding/json"
@@ -20,6 +20,6 @@ func TestOutputsAreOneLineWithoutTerminalEscapes(t *testing.T) {
 		"{\n  \"a\": 1\n}":       `{"a":1}`,
 		`"\u001b[2J\u001b[31mx"`: `"\u001b[2J\u001b[31mx"`,
 	} {
-		NewWithT(t).Expect(plainText(json.RawMessage(value))).To(Equal(want))
+		NewWithT(t).Expect(Output(json.RawMessage(value))).To(Equal(want))
 	}
 }
