@@ -66,9 +66,16 @@ func EventsOf(list []corev1.Event) Events {
 	var shown Events
 	for i := range first(sorted) {
 		one, at := &sorted[i], seen(&sorted[i])
-		shown.Events = append(shown.Events, Event{At: stamp(&at), Type: name(one.Type), Reason: name(one.Reason), Message: bounded.Text(one.Message, maxText), Count: int(max(1, one.Count))})
+		shown.Events = append(shown.Events, Event{At: stamp(&at), Type: name(one.Type), Reason: name(one.Reason), Message: bounded.Text(one.Message, maxText), Count: int(max(1, countOf(one)))})
 	}
 	return shown
+}
+
+func countOf(event *corev1.Event) int32 {
+	if event.Series != nil {
+		return event.Series.Count
+	}
+	return event.Count
 }
 
 // seen returns when an event was last seen. Which field has it depends on the client that wrote it.
