@@ -45,6 +45,7 @@ func main() {
 		Width:         width,
 		Getenv:        os.Getenv,
 		Version:       version,
+		Browse:        browse,
 		PollInterval:  pollInterval,
 	}, os.Args[1:])
 	end.exit(code)

@@ -41,17 +41,7 @@ The controller does not start the run again until there is a new revision, an ed
 
 func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.Stack, now bool) error {
 	running := stack.Status.Run
-	if running == nil {
-		return fmt.Errorf("no run of Stack %s is in flight", stack.Name)
-	}
-	if !run.KindOfRecord(running).Cancellable {
-		return fmt.Errorf("run %s of Stack %s only reads its outputs and cannot be cancelled", running.ID, stack.Name)
-	}
-	annotation := v1.CancelRunAnnotation
-	if now {
-		annotation = v1.CancelRunNowAnnotation
-	}
-	if err := s.annotateStack(ctx, api, stack, annotation, running.ID); err != nil {
+	if err := s.askToCancel(ctx, api, stack, now); err != nil {
 		return err
 	}
 	s.Waitingf("waiting for run %s (%s) to end", running.ID, running.Operation)
@@ -73,6 +63,22 @@ func (s *session) cancel(ctx context.Context, api client.WithWatch, stack *v1.St
 		return fmt.Errorf("reading Stack %s: %w", stack.Name, err)
 	}
 	return s.cancelled(done, running.ID)
+}
+
+// askToCancel requests that the run in flight is cancelled, and does not wait for its end.
+func (s *session) askToCancel(ctx context.Context, api client.Client, stack *v1.Stack, now bool) error {
+	running := stack.Status.Run
+	if running == nil {
+		return fmt.Errorf("no run of Stack %s is in flight", stack.Name)
+	}
+	if !run.KindOfRecord(running).Cancellable {
+		return fmt.Errorf("run %s of Stack %s only reads its outputs and cannot be cancelled", running.ID, stack.Name)
+	}
+	annotation := v1.CancelRunAnnotation
+	if now {
+		annotation = v1.CancelRunNowAnnotation
+	}
+	return s.annotateStack(ctx, api, stack, annotation, running.ID)
 }
 
 // cancelled reports how the run ended. A run that was over before the request reached it was

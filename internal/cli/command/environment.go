@@ -37,6 +37,8 @@ type Environment struct {
 	Getenv func(string) string
 	// Version of this program.
 	Version string
+	// Browse opens a file in the browser of the person, nil if there is none.
+	Browse func(ctx context.Context, file string) error
 	// PollInterval is the time between two polls of an awaited object.
 	PollInterval time.Duration
 }

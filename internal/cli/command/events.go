@@ -113,16 +113,18 @@ func (s *session) subjects(ctx context.Context, api client.Reader, flags *events
 	if err := api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, stack); err != nil {
 		return nil, cluster.Explain(err)
 	}
+	return subjectsOf(stack), nil
+}
+
+// subjectsOf returns a Stack and its source.
+func subjectsOf(stack *v1.Stack) []subject {
 	source := strings.SplitN(rows.Source(stack), "/", 3)
-	return []subject{of, {kind: source[0], namespace: source[1], name: source[2]}}, nil
+	return []subject{{kind: cluster.Stack().Kind, namespace: stack.Namespace, name: stack.Name}, {kind: source[0], namespace: source[1], name: source[2]}}
 }
 
 // seen formats how long ago an event was last seen, and how often since when.
 func (s *session) seen(event *corev1.Event) string {
-	last, count := s.ago(lastSeen(event)), event.Count
-	if event.Series != nil {
-		count = event.Series.Count
-	}
+	last, count := s.ago(lastSeen(event)), countOfEvent(event)
 	if count <= 1 {
 		return last
 	}
@@ -138,6 +140,14 @@ func (s *session) ago(then time.Time) string {
 		return "<unknown>"
 	}
 	return duration.HumanDuration(max(0, s.Now().Sub(then))) // clocks may differ
+}
+
+// countOfEvent returns how often an event was seen.
+func countOfEvent(event *corev1.Event) int32 {
+	if event.Series != nil {
+		return event.Series.Count
+	}
+	return event.Count
 }
 
 // lastSeen returns the time of an event, which may be in any of several fields.

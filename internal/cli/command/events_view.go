@@ -59,13 +59,9 @@ func (v *eventsView) leaveOut(namespace string, err error) error {
 }
 
 func (v *eventsView) list(ctx context.Context, api client.Reader) error {
-	var events []corev1.Event
-	for _, namespace := range v.namespaces {
-		found, err := v.listIn(ctx, api, namespace)
-		if err := v.leaveOut(namespace, err); err != nil {
-			return fmt.Errorf("getting events: %w", err)
-		}
-		events = append(events, found...)
+	events, err := v.read(ctx, api)
+	if err != nil {
+		return err
 	}
 	switch {
 	case len(events) == 0 && v.withNamespace():
@@ -75,13 +71,26 @@ func (v *eventsView) list(ctx context.Context, api client.Reader) error {
 		v.Failuref("No events found in %s namespace.", v.namespaces[0])
 		return nil
 	}
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return lastSeen(&a).Compare(lastSeen(&b)) })
 	var lines [][]string
 	for i := range events {
 		lines = append(lines, v.row(&events[i]))
 	}
 	table.Print(v.Out, v.header(), lines)
 	return nil
+}
+
+// read returns the events to show, in the order of their times.
+func (v *eventsView) read(ctx context.Context, api client.Reader) ([]corev1.Event, error) {
+	var events []corev1.Event
+	for _, namespace := range v.namespaces {
+		found, err := v.listIn(ctx, api, namespace)
+		if err := v.leaveOut(namespace, err); err != nil {
+			return nil, fmt.Errorf("getting events: %w", err)
+		}
+		events = append(events, found...)
+	}
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return lastSeen(&a).Compare(lastSeen(&b)) })
+	return events, nil
 }
 
 func (v *eventsView) listIn(ctx context.Context, api client.Reader, namespace string) ([]corev1.Event, error) {

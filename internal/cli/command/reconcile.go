@@ -176,20 +176,29 @@ func (s *session) request(ctx context.Context, api client.Client, of target, for
 
 // requested is like request, and returns the object as last seen.
 func (s *session) requested(ctx context.Context, api client.Client, of target, force bool) (*unstructured.Unstructured, error) {
-	before, err := of.get(ctx, api)
+	before, token, err := s.askToReconcile(ctx, api, of, force)
 	if err != nil {
 		return nil, err
 	}
+	return s.awaitOver(ctx, api, of, before, func(object *unstructured.Unstructured) (bool, error) { return ready.After(object, token) })
+}
+
+// askToReconcile requests a reconcile and does not wait for it. It returns the object as it was before, and the request.
+func (s *session) askToReconcile(ctx context.Context, api client.Client, of target, force bool) (*unstructured.Unstructured, string, error) {
+	before, err := of.get(ctx, api)
+	if err != nil {
+		return nil, "", err
+	}
 	if ready.Suspended(before) {
-		return nil, ready.ErrSuspended
+		return nil, "", ready.ErrSuspended
 	}
 	s.Actionf("annotating %s %s in %s namespace", of.Kind, of.Name, of.Namespace)
 	token := s.Now().Format(time.RFC3339Nano)
 	if err := s.annotate(ctx, api, before, token, force); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	s.Successf("%s annotated", of.Kind)
-	return s.awaitOver(ctx, api, of, before, func(object *unstructured.Unstructured) (bool, error) { return ready.After(object, token) })
+	return before, token, nil
 }
 
 // awaitOver waits for the end of a reconcile and reports its outcome.

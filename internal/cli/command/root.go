@@ -130,6 +130,7 @@ func newRoot(s *session) *cobra.Command {
 		newSuspend(s),
 		newTrace(s),
 		newTree(s),
+		newUI(s),
 		newVersion(s),
 	)
 	// Like flux, do not show a group of commands as runnable.

@@ -76,11 +76,7 @@ func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluste
 	var set []target
 	var failures []error
 	for _, of := range targets {
-		object, err := of.get(ctx, api)
-		if err == nil {
-			s.Actionf("%s %s %s in %s namespace", how.now, kind.Singular, of.Name, of.Namespace)
-			err = mergePatch(ctx, api, object, map[string]any{"spec": map[string]any{"suspend": how.value}})
-		}
+		err := s.setSuspendOf(ctx, api, kind, of, how)
 		switch {
 		case apierrors.IsNotFound(err):
 			failures = append(failures, fmt.Errorf("%s %s not found in %s namespace", kind.Kind, of.Name, of.Namespace))
@@ -92,6 +88,16 @@ func (s *session) setSuspend(ctx context.Context, api client.Client, kind cluste
 		}
 	}
 	return set, s.tellAll(ctx, failures, fmt.Sprintf("failed to %s %d of %d %s", how.inf, len(failures), len(targets), kind.Plural))
+}
+
+// setSuspendOf sets spec.suspend of one object.
+func (s *session) setSuspendOf(ctx context.Context, api client.Client, kind cluster.Kind, of target, how suspension) error {
+	object, err := of.get(ctx, api)
+	if err != nil {
+		return err
+	}
+	s.Actionf("%s %s %s in %s namespace", how.now, kind.Singular, of.Name, of.Namespace)
+	return mergePatch(ctx, api, object, map[string]any{"spec": map[string]any{"suspend": how.value}})
 }
 
 // selectTargets returns the named objects, each once, or all that are selected.

@@ -173,13 +173,13 @@ func (h *hub) get(key client.ObjectKey) (stack *v1.Stack, known bool) {
 	return h.stacks[key].DeepCopy(), h.loaded
 }
 
-// all returns the Stacks by namespace and name, and the link.
-func (h *hub) all() ([]v1.Stack, status) {
+// all returns the Stacks by namespace and name, which must not be changed, and the link.
+func (h *hub) all() ([]*v1.Stack, status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	stacks := make([]v1.Stack, 0, len(h.stacks))
+	stacks := make([]*v1.Stack, 0, len(h.stacks))
 	for _, key := range slices.SortedFunc(maps.Keys(h.stacks), compareKeys) {
-		stacks = append(stacks, *h.stacks[key].DeepCopy())
+		stacks = append(stacks, h.stacks[key])
 	}
 	return stacks, h.link
 }

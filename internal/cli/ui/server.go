@@ -47,8 +47,8 @@ type Commands interface {
 	Act(ctx context.Context, stack *v1.Stack, action string, request Request) (string, error)
 	// Row returns the row of a Stack in the list of all.
 	Row(stack *v1.Stack) any
-	// Graph returns what the Stacks depend on, or what is near the Stack in focus.
-	Graph(stacks []v1.Stack, focus, message string) any
+	// Graph returns what the Stacks depend on, or what is near the Stack in focus, with a message for the person.
+	Graph(stacks []*v1.Stack, focus, message string) any
 }
 
 // ErrNoPart says that a Stack has no such part or action.

@@ -45,7 +45,7 @@ func (s standIn) Part(_ context.Context, _ *v1.Stack, part, run string) (any, er
 func (s standIn) Act(_ context.Context, stack *v1.Stack, action string, request Request) (string, error) {
 	return action + " " + stack.Name + " " + request.Reason, s.failure
 }
-func (standIn) Graph(stacks []v1.Stack, focus, _ string) any {
+func (standIn) Graph(stacks []*v1.Stack, focus, _ string) any {
 	return map[string]any{"nodes": len(stacks), "focus": focus}
 }
 
