@@ -84,7 +84,7 @@ export default defineConfig({
       { text: "Clouds", items: guides(["Cloud identity", "cloud-identity"], ["AWS", "aws"], ["Azure", "azure"],
         ["Google Cloud", "google-cloud"]) },
       { text: "Operations", items: [
-        ...guides(["Alerts", "alerts"], ["Monitoring", "monitoring"], ["Multi-tenancy", "multi-tenancy"],
+        ...guides(["The page", "page"], ["Alerts", "alerts"], ["Monitoring", "monitoring"], ["Multi-tenancy", "multi-tenancy"],
           ["Troubleshooting", "troubleshooting"]),
         { text: "Where programs run", link: "/docs/runners" },
         { text: "The image", link: "/docs/image" },
