@@ -19,14 +19,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ui/view"
+	"github.com/flux-pulumi/pulumi-controller/internal/history"
 )
 
 // browser has opened the page of a command.
@@ -304,4 +308,67 @@ func TestTheBrowserIsOpenedWithoutTheTokenInItsArguments(t *testing.T) {
 	}
 	g.Expect(w.run("ui --port 70000").err).To(ContainSubstring("--port must be between 0 and 65535"))
 	g.Expect(w.run("ui --port " + b.address.Port()).err).To(ContainSubstring("address already in use"))
+}
+
+func TestThePageShowsARunOfTheHistory(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "ui-history")
+	w.apply("steered")
+	packed, err := history.Encode(history.Change{Plan: examplePlan("one")})
+	g.Expect(err).NotTo(HaveOccurred())
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: history.ConfigMap("network")}, BinaryData: map[string][]byte{history.Key("d"): packed}}
+	g.Expect(controllerutil.SetControllerReference(w.network(), kept, w.api.Scheme())).To(Succeed())
+	g.Expect(w.api.Create(t.Context(), kept)).To(Succeed())
+	t.Cleanup(func() { _ = w.api.Delete(context.Background(), kept) })
+	w.status(func(s *v1.StackStatus) {
+		s.History = meta.History{entry(time.Minute, "ReconciliationSucceeded", 1, map[string]string{"operation": "update", "run": "d", "changedIn": "d"})}
+	})
+	b := w.open("--no-open")
+	var shown view.RunAnswer
+	b.get("network/history/d", &shown)
+	g.Expect(shown.Plan.Steps).To(HaveLen(4))
+	code, text := b.request(http.MethodGet, "/api/stacks/"+w.namespace+"/network/history/x", "")
+	g.Expect(code).To(Equal(http.StatusUnprocessableEntity))
+	g.Expect(text).To(ContainSubstring("there is no record of run"))
+}
+
+func TestThePageLetsNobodyDecideWhomAdmissionRefuses(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "ui-admission")
+	w.apply("steered")
+	of := w.propose(examplePlan("one"))
+	named := metav1.ObjectMeta{Name: "ui-admission"}
+	fail := admissionv1.Fail
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: named, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		FailurePolicy: &fail,
+		MatchConstraints: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Update},
+				Rule:       admissionv1.Rule{APIGroups: []string{v1.GroupVersion.Group}, APIVersions: []string{"v1"}, Resources: []string{"stacks"}},
+			}}},
+		},
+		Validations: []admissionv1.Validation{{Expression: "!('" + v1.ApproveAnnotation + "' in object.metadata.?annotations.orValue({}))", Message: "only alice approves"}},
+	}}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: named, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: named.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+	}}
+	b := w.open("--no-open")
+	var detail view.Detail
+	b.get("network", &detail)
+	g.Expect(detail.May.Approve).To(BeTrue())
+	g.Expect(w.decided()).To(BeEmpty(), "to ask is not to approve")
+	for _, object := range []client.Object{policy, binding} {
+		g.Expect(w.api.Create(t.Context(), object)).To(Succeed())
+		t.Cleanup(func() { _ = w.api.Delete(context.Background(), object) })
+	}
+	g.Eventually(func() view.May {
+		detail = view.Detail{}
+		b.get("network", &detail)
+		return detail.May
+	}, time.Minute, 200*time.Millisecond).Should(And(HaveField("Approve", BeFalse()), HaveField("Reject", BeFalse()), HaveField("Reconcile", BeTrue())))
+	code, text := b.act("network/approve", `{"digest":"`+of.Digest+`"}`)
+	g.Expect(code).To(Equal(http.StatusUnprocessableEntity))
+	g.Expect(text).To(ContainSubstring("only alice approves"))
+	g.Expect(w.decided()).To(BeEmpty())
 }
