@@ -37,7 +37,7 @@ DEMO_TOOLS := bin/etcd bin/kube-apiserver bin/pulumi bin/pulumi-language-yaml bi
 TOOLS := $(DEMO_TOOLS) bin/lab/pulumi-resource-standin bin/lab/pulumi-resource-clouds bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-go bin/lab/pulumi-language-python bin/kubectl bin/kube-controller-manager bin/notification-controller bin/kustomize-controller bin/flux-operator bin/versitygw bin/kustomize \
 	bin/crds/notification-controller bin/crds/kustomize-controller bin/crds/flux-operator bin/crds/types bin/pack-image \
 	bin/manifests/source-controller bin/manifests/kustomize-controller bin/manifests/notification-controller bin/manifests/flux \
-	bin/typescript bin/nodejs bin/chromium bin/axe
+	bin/typescript bin/nodejs
 # What the tests of packages start.
 UNIT_TOOLS := bin/pulumi bin/pulumi-language-yaml bin/lab/pulumi-resource-lab bin/lab/pulumi-analyzer-lab bin/lab/pulumi-language-lab bin/lab/pulumi-language-nodejs bin/lab/pulumi-language-python bin/etcd bin/kube-apiserver \
 	bin/crds/source-controller bin/crds/kustomize-controller bin/nodejs
@@ -110,6 +110,10 @@ test-e2e: tools build cli ## Run the tests against all real components
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
 	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) $(SHORT) -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
 	$(if $(SHORT),,@cat bin/killed-at-random.txt)
+
+.PHONY: test-browser
+test-browser: bin/chromium bin/axe ## Test the page of flux pulumi ui in Chromium
+	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) ./tests/browser
 
 .PHONY: pictures
 pictures: bin/chromium ## Take the pictures of the page for the documentation
