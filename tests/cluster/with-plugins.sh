@@ -9,4 +9,5 @@ set -eu
 busybox mkdir -p /data/plugins
 # The files themselves: programs in the sandbox cannot follow links from there to /lab.
 busybox cp -RLf /pulumi-plugins/. /data/plugins/
-exec /usr/local/bin/pulumi-controller "$@"
+# The cloud of the tests is files, which the providers write.
+exec /usr/local/bin/pulumi-controller "$@" --sandbox-write-paths=/cloud

@@ -48,11 +48,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// sandboxArgs restrict runs as a controller does by default, where the kernel can. The cloud of the provider is files of the tenants, and
-// its plugin is a link to what was built here.
+// sandboxArgs restrict runs as a controller does by default, where the kernel can. The cloud of the provider is files of the tenants,
+// Pulumi's calls are noted in a file, and plugins are links to what was built here.
 func sandboxArgs(dir, root string) []string {
 	return []string{
-		"--sandbox=auto", "--sandbox-write-paths=" + filepath.Join(dir, "tenants"),
+		"--sandbox=auto", "--sandbox-write-paths=" + strings.Join([]string{filepath.Join(dir, "tenants"), filepath.Join(dir, "pulumi-calls")}, ","),
 		"--sandbox-read-paths=" + strings.Join([]string{filepath.Join(root, "bin"), filepath.Join(root, "bin", "lab")}, ","),
 	}
 }
@@ -68,6 +68,10 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	// A rule of the sandbox is for a file that exists.
+	if err := os.WriteFile(filepath.Join(dir, "pulumi-calls"), nil, 0o600); err != nil {
+		return 1, err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	shared, err = newWorld(ctx, dir, system.Options{

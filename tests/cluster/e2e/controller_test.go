@@ -17,7 +17,7 @@ import (
 )
 
 // installDefault installs the controller as in docs/installation.md, and then only adds a volume for the cloud, which
-// outlives the pods, and which the provider of the tests writes.
+// outlives the pods.
 func (w *world) installDefault() {
 	w.kubectl("apply", "--server-side", "--force-conflicts", "-k", "config/default")
 	w.rolledOut(controller)
@@ -29,8 +29,7 @@ func (w *world) installDefault() {
 	w.makeVolume(fluxSystem)
 	w.kubectl("--namespace", fluxSystem, "patch", "deployment", controller, "--type=json", "--patch", `[
 		{"op": "add", "path": "/spec/template/spec/volumes/-", "value": {"name": "cloud", "persistentVolumeClaim": {"claimName": "cloud"}}},
-		{"op": "add", "path": "/spec/template/spec/containers/0/volumeMounts/-", "value": {"name": "cloud", "mountPath": "/cloud"}},
-		{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--sandbox-write-paths=/cloud"}]`)
+		{"op": "add", "path": "/spec/template/spec/containers/0/volumeMounts/-", "value": {"name": "cloud", "mountPath": "/cloud"}}]`)
 	w.rolledOut(controller)
 }
 

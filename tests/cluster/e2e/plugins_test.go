@@ -36,7 +36,8 @@ func (w *world) withPlugins() string {
 	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - " + config + "\n" +
 		here.Replace(w.installation("/initContainers\n")) +
 		"      - op: add\n        path: /spec/template/spec/containers/0/command\n" +
-		`        value: ["/usr/bin/tini", "--", "/usr/local/bin/pulumi-controller"]` + "\n"
+		`        value: ["/usr/bin/tini", "--", "/usr/local/bin/pulumi-controller"]` + "\n" +
+		"      - op: add\n        path: /spec/template/spec/containers/0/args/-\n        value: --sandbox-write-paths=/cloud\n"
 	w.Expect(os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600)).To(Succeed())
 	return dir
 }
