@@ -52,6 +52,7 @@ func served(t *testing.T) map[string][]string {
 	registry.MustRegister(fluxmetrics.NewRecorder().Collectors()...)
 	_, err := metrics.NewSnapshots(registry, snapshot.New(t.TempDir(), 0))
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(metrics.RegisterSandbox(registry, true)).To(Succeed())
 	_, err = metrics.NewRuns(registry, slots{})
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = notify.New(notify.Options{Size: 1, Scheme: runtime.NewScheme(), Registerer: registry, Log: logr.Discard()})
