@@ -23,7 +23,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
 )
 
-// attack is what the program of an attack is told: this test binary, as a process of a run.
+// attack is what the program of an attack gets: this test binary, as a process of a run.
 type attack struct {
 	Own, Token, Other, Data, Late string
 	PID                           int

@@ -32,7 +32,7 @@ const (
 type Rule struct {
 	Path   string
 	Access Access
-	// Foreign marks a path that somebody else than the platform has chosen: the rule is skipped if the
+	// Foreign marks a path that the platform has not chosen: the rule is skipped if the
 	// path is, wherever links lead, in a directory that the sandbox keeps, or holds one.
 	Foreign bool
 }
