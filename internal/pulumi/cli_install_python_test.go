@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
@@ -24,11 +25,15 @@ import (
 func (l *lab) withPython() *lab {
 	l.Helper()
 	// Not what may be a script that finds the real one.
-	text, err := exec.Command("python3", "-c", "import ensurepip, sys; print(sys.executable)").Output()
+	text, err := exec.Command("python3", "-c", "import ensurepip, sys; print(sys.executable, sys.base_prefix, sep='\\n')").Output()
 	if err != nil {
 		l.Skipf("there is no python3 with venv and pip: %v", err)
 	}
-	l.driver.Path = append([]string{filepath.Dir(strings.TrimSpace(string(text)))}, l.driver.Path...)
+	executable, prefix, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	l.driver.Path = append([]string{filepath.Dir(executable)}, l.driver.Path...)
+	if l.driver.Sandbox != nil { // as --sandbox-read-paths, for a Python that is not the system's
+		l.driver.Sandbox.Rules = append(l.driver.Sandbox.Rules, sandbox.Reads(prefix)...)
+	}
 	l.installPlugin("language", "python")
 	return l
 }
