@@ -41,6 +41,8 @@ type options struct {
 	name     string
 	root     string
 	revision string
+	// sbom is where the bill of materials goes, "" for nowhere.
+	sbom string
 	// program replaces the controller in the image, add is the directory of an additional
 	// layer, and entrypoint is started instead of the controller.
 	program, add, entrypoint string
@@ -67,6 +69,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if o.sbom != "" {
+		digest, err := image.Digest()
+		if err != nil {
+			return err
+		}
+		if err := writeSBOM(o, layers, digest); err != nil {
+			return err
+		}
+	}
 	return writeArchive(o, image, out)
 }
 
@@ -81,6 +92,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.name, "name", "ghcr.io/flux-pulumi/pulumi-controller:latest", "the name of the image in the archive")
 	fs.StringVar(&o.root, "root", "", "the directory to write the contents of each layer to, in place of an archive")
 	fs.StringVar(&o.revision, "revision", "", "the commit that the programs are built from")
+	fs.StringVar(&o.sbom, "sbom", "", "the file to write a bill of materials of the image to, in SPDX 2.3 as JSON")
 	fs.StringVar(&o.program, "program", "", "the static program to pack alone, in place of the controller and what that needs")
 	fs.StringVar(&o.add, "add", "", "a directory whose contents are one more layer")
 	fs.StringVar(&o.entrypoint, "entrypoint", "", "the command of the image, its words separated by spaces, in place of its own")
