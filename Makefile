@@ -200,6 +200,9 @@ MANAGER_IMAGE  := ghcr.io/flux-pulumi/pulumi-controller
 IMAGE          ?= $(MANAGER_IMAGE):latest
 ARCH           ?= $(shell go env GOARCH)
 IMAGE_REVISION ?=
+# Where the archive goes, and the bill of materials of the image, if one is wanted.
+IMAGE_ARCHIVE  ?= bin/image.tar
+IMAGE_SBOM     ?=
 # Where packages of Debian come from, if not from where the apt of this machine installs: mirrors, separated by spaces. Those
 # have only the current versions of packages; one of a snapshot has all of its day.
 DEBIAN_MIRRORS ?=
@@ -211,7 +214,7 @@ IMAGE_BIN      := $(if $(filter $(ARCH),$(shell go env GOHOSTARCH)),bin,bin/$(AR
 .PHONY: image
 image: $(IMAGE_BIN)/pulumi $(IMAGE_BIN)/pulumi-language-yaml bin/pack-image ## Pack the image of the controller as bin/image.tar
 	@GOARCH=$(ARCH) $(MAKE) --no-print-directory build BIN=$(IMAGE_BIN)
-	@$(PACK_IMAGE) -bin $(IMAGE_BIN) -name $(IMAGE) -o bin/image.tar
+	@$(PACK_IMAGE) -bin $(IMAGE_BIN) -name $(IMAGE) -o $(IMAGE_ARCHIVE) $(if $(IMAGE_SBOM),-sbom $(IMAGE_SBOM))
 
 # The contents of the image by its layers, for the Dockerfile.
 .PHONY: image-root
@@ -290,6 +293,15 @@ bin/pack-image: $(wildcard hack/image/*)
 	@mkdir -p bin
 	@env -u GOOS -u GOARCH CGO_ENABLED=0 go build -C hack/image -trimpath -o ../../bin/pack-image .
 	@touch $@
+
+# VERSION has no v.
+.PHONY: release
+release: ## Make all files of a release, and check them (VERSION=1.2.3)
+	@hack/release.sh "$(VERSION)" bin/release
+
+.PHONY: test-release
+test-release: ## Install a release on a node, upgrade to it and back (VERSION=)
+	@hack/test-release.sh "$(VERSION)" "$(FROM)"
 
 # What a release is made of, with its image: config for the OCI artifact, and files to download.
 .PHONY: release-manifests

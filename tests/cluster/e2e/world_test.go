@@ -83,6 +83,12 @@ func (e explaining) Fatalf(format string, args ...any) {
 // newWorld starts a node, unless there is a cluster to use.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOf(t, filepath.Join("bin", "images", "pulumi-controller.tar"))
+}
+
+// newWorldOf loads these archives of the controller's image, in place of the one with the providers of the tests.
+func newWorldOf(t *testing.T, archives ...string) *world {
+	t.Helper()
 	if os.Getenv("E2E") == "" {
 		t.Skip("these tests need a Kubernetes cluster: `make e2e` starts one on this machine, or takes that of KUBECONFIG")
 	}
@@ -91,7 +97,7 @@ func newWorld(t *testing.T) *world {
 	w.root, err = process.RepoRoot()
 	w.Expect(err).NotTo(HaveOccurred())
 	if w.kubeconfig = os.Getenv("KUBECONFIG"); w.kubeconfig == "" {
-		w.startNode()
+		w.startNode(archives)
 	} else if w.host = os.Getenv("HOST_ADDRESS"); w.host == "" {
 		t.Fatal("HOST_ADDRESS has to be the address of this machine as the pods of the cluster of KUBECONFIG see it")
 	}
@@ -106,7 +112,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) startNode() {
+func (w *world) startNode(archives []string) {
 	w.test.Helper()
 	began := time.Now()
 	var err error
@@ -115,11 +121,14 @@ func (w *world) startNode() {
 	w.test.Cleanup(func() { w.Expect(w.node.Down(context.WithoutCancel(w.ctx))).To(Succeed()) })
 	w.test.Logf("the node is ready after %s", time.Since(began).Round(time.Millisecond))
 	began = time.Now()
-	images, err := filepath.Glob(filepath.Join(w.root, "bin", "images", "*-controller.tar"))
-	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(images).To(HaveLen(4), "the images that `make cluster-images` packs")
-	for _, image := range images {
-		w.Expect(w.node.LoadImage(w.ctx, image)).To(Succeed())
+	for _, name := range []string{"source-controller", "kustomize-controller", "notification-controller"} {
+		archives = append(archives, filepath.Join("bin", "images", name+".tar"))
+	}
+	for _, archive := range archives {
+		if !filepath.IsAbs(archive) {
+			archive = filepath.Join(w.root, archive)
+		}
+		w.Expect(w.node.LoadImage(w.ctx, archive)).To(Succeed())
 	}
 	w.test.Logf("the images are loaded after %s", time.Since(began).Round(time.Millisecond))
 	w.kubeconfig, w.host = w.node.Kubeconfig(), w.node.HostAddress()
