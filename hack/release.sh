@@ -29,7 +29,8 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 revision=$(git rev-parse HEAD)
 
-make --no-print-directory release-manifests IMAGE="$name:v$version"
+make --no-print-directory bin/kustomize
+hack/release-manifests.sh "$name:v$version" "$dir"
 assets=$dir/assets
 
 PLATFORMS=${PLATFORMS:-} hack/release-cli.sh "$version" "$dir/cli"
