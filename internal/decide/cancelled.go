@@ -12,7 +12,8 @@ import (
 
 // cancelled does not start an operation again that a person has cancelled, be it at the
 // retry interval or at a resync. It does not hold after an edit, which clears
-// Observation.Cancelled, nor for an update or a preview of other inputs. A recovery or a
+// Observation.Cancelled, nor for an update or a preview of other inputs, nor for the next commit of a
+// pull request, whose inputs may be the same. A recovery or a
 // destroy works from the state: a rotated Secret must not destroy what a person has just
 // saved. What a cancelled update left in flight in the state is recovered first, as after
 // any run.
@@ -26,7 +27,7 @@ func cancelled(operations ...run.Operation) func(Observation) (Decision, bool) {
 			return Decision{}, false // an approval since then is of the plan that the cancelled run would only have made again
 		case run.KindOf(last.Operation).RunsInputs && o.RunPending:
 			return Decision{}, false // nobody requests a recovery
-		case run.KindOf(last.Operation).Program == run.ProgramAlways && last.Digest != o.Digest:
+		case run.KindOf(last.Operation).Program == run.ProgramAlways && (last.Digest != o.Digest || isNewCommit(o)):
 			return Decision{}, false
 		}
 		// Inputs may change without an event.

@@ -31,8 +31,17 @@ func TestACancelledOperationIsNotStartedAgain(t *testing.T) {
 		observed Observation
 		want     string
 	}{
-		"an update":                       {of(run.Update, nil), "Stall"},
-		"a preview":                       {of(run.Preview, func(o *Observation) { o.Preview = true }), "Stall"},
+		"an update": {of(run.Update, nil), "Stall"},
+		"a preview": {of(run.Preview, func(o *Observation) { o.Preview = true }), "Stall"},
+		"a preview of the same commit": {of(run.Preview, func(o *Observation) {
+			o.Preview, o.ChangeRequest, o.Last.Revision, o.Revision = true, true, "main@sha1:a", "main@sha1:a"
+		}), "Stall"},
+		"a preview of another commit with the same content": {of(run.Preview, func(o *Observation) {
+			o.Preview, o.ChangeRequest, o.Last.Revision, o.Revision = true, true, "main@sha1:a", "main@sha1:b"
+		}), "Start preview"},
+		"such a commit of no pull request": {of(run.Preview, func(o *Observation) {
+			o.Preview, o.Last.Revision, o.Revision = true, "main@sha1:a", "main@sha1:b"
+		}), "Stall"},
 		"an update, on request":           {of(run.Update, func(o *Observation) { o.Requested = true }), "Start update"},
 		"an update that is owed":          {of(run.Update, func(o *Observation) { o.RunPending = true }), "Start update"},
 		"an update of other inputs":       {of(run.Update, func(o *Observation) { o.Digest = "e" }), "Start update"},
