@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -40,10 +42,12 @@ func runEndedPredicate() predicate.Predicate {
 	})
 }
 
-// stackMovedPredicate passes the end of a run that has changed something, which outdates previews of the Stack.
+// stackMovedPredicate passes the end of a run that has changed something, which outdates previews of the Stack, and
+// another reason of its readiness: what kept their plans from being compared may be gone, such as a missing Secret.
 func stackMovedPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
-		return stackstatus.LastChange(before) != stackstatus.LastChange(after)
+		return stackstatus.LastChange(before) != stackstatus.LastChange(after) ||
+			conditions.GetReason(before, meta.ReadyCondition) != conditions.GetReason(after, meta.ReadyCondition)
 	})
 }
 

@@ -297,6 +297,9 @@ func resync(o Observation) (Decision, bool) {
 // untilResync is when to reconcile a Stack that is in sync again: after its interval,
 // counted from the end of the last run if it is resynced.
 func untilResync(o Observation) time.Duration {
+	if o.Incomparable {
+		return min(o.Interval, o.RetryInterval)
+	}
 	if !resyncs(o) {
 		return o.Interval
 	}

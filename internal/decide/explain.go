@@ -141,7 +141,7 @@ func foundCommit(o Observation) string {
 	case o.CommentReplaced:
 		return "its pull request shows something else than the last preview"
 	case o.PreviewOutdated:
-		return "the Stack in spec.previewOf has changed since the last preview"
+		return "since the last preview, the Stack in spec.previewOf has changed, or why the plan cannot be approved there"
 	}
 	return "previewed at " + cmp.Or(o.Last.Revision, "no revision")
 }

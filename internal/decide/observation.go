@@ -162,8 +162,10 @@ type Observation struct {
 	// CommentReplaced reports whether its pull request shows something else than the result of the last
 	// preview, such as why none could start.
 	CommentReplaced bool
-	// PreviewOutdated reports whether the Stack in spec.previewOf has changed something since the last preview.
-	PreviewOutdated bool
+	// PreviewOutdated reports whether the Stack in spec.previewOf has changed something since the last preview, or the
+	// reason is gone why its plan cannot be approved. Incomparable reports whether there is such a reason, of
+	// which no event may say that it is gone.
+	PreviewOutdated, Incomparable bool
 	// Approval of what is proposed.
 	Approval Approval
 	// Run that is recorded, if any.

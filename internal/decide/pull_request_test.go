@@ -32,6 +32,9 @@ func TestACommitOfAPullRequestIsPreviewed(t *testing.T) {
 		"the comment shows what is gone": {func(o *decide.Observation) {
 			o.Revision, o.CommentReplaced = o.Last.Revision, true
 		}, preview},
+		"a plan that cannot be approved, for now": {func(o *decide.Observation) {
+			o.Revision, o.Incomparable, o.RetryInterval = o.Last.Revision, true, time.Minute
+		}, decide.Decision{Action: decide.InSync, After: time.Minute}},
 		"the same commit":                      {func(o *decide.Observation) { o.Revision = o.Last.Revision }, synced},
 		"without a pull request":               {func(o *decide.Observation) { o.ChangeRequest = false }, synced},
 		"no preview":                           {func(o *decide.Observation) { o.Preview = false }, synced},

@@ -33,6 +33,10 @@ func TestAnEntryNamesTheRunsThatHaveChangedSomething(t *testing.T) {
 	g.Expect(WithChange(shared, "c")).To(Equal(map[string]string{"operation": "update", "run": "b", "changedIn": "c,a"}))
 	g.Expect(shared["changedIn"]).To(Equal("a"))
 	g.Expect(WithChange(nil, "c")).To(Equal(map[string]string{"changedIn": "c"}))
+	g.Expect(Alone("b", false, map[string]string{"operation": "update", "run": "c", "changedIn": "a", "lastChange": "d"})).To(Equal(map[string]string{"operation": "update", "run": "b"}))
+	older := meta.History{{Metadata: map[string]string{"run": "d"}}, {Metadata: map[string]string{"changedIn": "c,b"}}}
+	g.Expect(LastChange(older)).To(Equal("c"), "of an earlier version")
+	g.Expect(LastChange(nil)).To(BeEmpty())
 
 	g.Expect(Runs(meta.History{
 		{Metadata: map[string]string{"run": "d", "changedIn": "c,b"}},

@@ -52,7 +52,7 @@ func (o *Observer) observeInputs(ctx context.Context, stack *v1.Stack, seen *Obs
 	if err := o.resolveFor(ctx, stack, seen); err != nil {
 		return o.withoutProgram(ctx, stack, seen, name, err)
 	}
-	return nil
+	return o.observeComparison(ctx, stack, seen)
 }
 
 // resolveFor resolves the values for a run of the program in seen.

@@ -102,18 +102,37 @@ func allowsPreviewsOf(stack *v1.Stack, namespace string) bool {
 // that has changed since.
 func (o *Observer) observePreviewOf(ctx context.Context, stack *v1.Stack, seen *Observation) error {
 	if stack.Spec.PreviewOf == nil {
+		seen.PreviewOutdated = stackstatus.MakesPlan(stack) && stackstatus.IsOtherReason(stack, ofNoStack, seen.Now)
 		return nil
 	}
-	found, _, err := o.previewed(ctx, stack)
+	found, why, err := o.previewed(ctx, stack)
 	switch {
-	case err != nil || found == nil:
+	case err != nil:
 		return err
+	case found == nil:
+		seen.PreviewOutdated = stackstatus.IsOtherReason(stack, why, seen.Now)
+		return nil
 	case found.Spec.Stack != stack.Spec.Stack:
 		return &invalidSpecError{fmt.Errorf("spec.stack must be that of the Stack %s in spec.previewOf, %s", client.ObjectKeyFromObject(found), found.Spec.Stack)}
 	case found.Spec.Backend != stack.Spec.Backend:
 		return &invalidSpecError{fmt.Errorf("spec.backend must be that of the Stack %s in spec.previewOf", client.ObjectKeyFromObject(found))}
 	}
 	seen.PreviewOutdated = stackstatus.IsOutdated(stack, found)
+	return nil
+}
+
+// observeComparison finds out whether the reason is gone why the plan of the last preview cannot be approved: the
+// pull request would show it until the next commit. It reads the values of the other Stack only for such a plan.
+func (o *Observer) observeComparison(ctx context.Context, stack *v1.Stack, seen *Observation) error {
+	seen.Incomparable = stack.Spec.PreviewOf != nil && stackstatus.IsIncomparable(stack)
+	if seen.PreviewOutdated || !seen.Incomparable {
+		return nil
+	}
+	comparison, err := o.Compare(ctx, stack, seen)
+	if err != nil {
+		return err
+	}
+	seen.PreviewOutdated = stackstatus.IsOtherReason(stack, comparison.Incomparable, seen.Now)
 	return nil
 }
 
@@ -126,6 +145,9 @@ func (o *Observer) planInputsOf(ctx context.Context, stack *v1.Stack, program Pr
 		return "", "", err
 	}
 	problem := seen.Policies.Problem
+	if seen.Policies.Unreadable {
+		return "", "", fmt.Errorf("failed to find the policy packs of Stack %s: %s", client.ObjectKeyFromObject(stack), problem.Message)
+	}
 	if problem == nil {
 		err = o.validate(stack)
 		if err == nil {

@@ -40,7 +40,12 @@ func upsertHistory(stack *v1.Stack, record *v1.RunStatus, at time.Time, took tim
 		}
 	}
 	maps.Copy(metadata, history.Of(record.ID, changed, before))
+	last := LastChange(stack)
+	if changed {
+		last = record.ID
+	}
 	stack.Status.History.Upsert(digest, at, took, reason, metadata)
+	history.SetLastChange(stack.Status.History, last)
 }
 
 // hasChanged reports whether a run has changed resources, outputs or options, or may have.

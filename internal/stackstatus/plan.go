@@ -62,10 +62,7 @@ func observePlan(stack *v1.Stack, p *v1.PlanStatus) *decide.Plan {
 	by, approved := approval(stack, p)
 	seen := &decide.Plan{
 		Operation: p.Operation, Digest: p.Digest, Approved: approved, NeedsNobody: approved && by.nobody, Unwritten: p.ConfigMap == "",
-		Rejected: stack.Annotations[v1.RejectAnnotation] == p.Digest, Message: awaitingText(stack, p), MadeAt: p.ProposedAt.Time,
-	}
-	if p.CheckedAt != nil {
-		seen.MadeAt = p.CheckedAt.Time
+		Rejected: stack.Annotations[v1.RejectAnnotation] == p.Digest, Message: awaitingText(stack, p), MadeAt: madeAt(p),
 	}
 	if seen.Rejected {
 		seen.Message = rejectedText(stack, p)

@@ -5,6 +5,7 @@ package stackstatus
 
 import (
 	"cmp"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -66,17 +67,42 @@ func whyIncomparable(record v1.RunStatus, result *run.Result) string {
 }
 
 // LastChange returns the ID of the run that has changed something last, as far as the history has it.
-func LastChange(stack *v1.Stack) string {
-	for _, ended := range stack.Status.History {
-		if runs := history.ChangedIn(ended.Metadata); len(runs) > 0 {
-			return runs[0]
-		}
-	}
-	return ""
-}
+func LastChange(stack *v1.Stack) string { return history.LastChange(stack.Status.History) }
 
 // IsOutdated reports whether the previewed Stack has changed something since the preview has made its plan.
 func IsOutdated(preview, previewed *v1.Stack) bool {
 	p, last := preview.Status.Plan, LastChange(previewed)
 	return isPreviewed(p) && last != "" && last != p.AfterRun
+}
+
+// IsIncomparable reports whether the plan of the last preview cannot be approved for a reason that may be gone by now.
+func IsIncomparable(stack *v1.Stack) bool {
+	p := stack.Status.Plan
+	return MakesPlan(stack) && isPreviewed(p) && reasonIn(p) != ""
+}
+
+// IsOtherReason reports whether the pull request has to show that the plan of the last preview can be approved by now,
+// or another reason why it cannot. One that replaces another waits for the retry interval: reasons may alternate.
+func IsOtherReason(stack *v1.Stack, why string, now time.Time) bool {
+	p := stack.Status.Plan
+	if !isPreviewed(p) || reasonIn(p) == why {
+		return false
+	}
+	return why == "" || now.Sub(madeAt(p)) >= stack.GetRetryInterval()
+}
+
+// reasonIn is why the inputs of the plan are not those of the Stack that the preview names.
+func reasonIn(p *v1.PlanStatus) string {
+	if p.Message == noStateInPlan {
+		return ""
+	}
+	return p.Message
+}
+
+// madeAt is when the plan was made last.
+func madeAt(p *v1.PlanStatus) time.Time {
+	if p.CheckedAt != nil {
+		return p.CheckedAt.Time
+	}
+	return p.ProposedAt.Time
 }

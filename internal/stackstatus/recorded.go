@@ -4,7 +4,6 @@
 package stackstatus
 
 import (
-	"maps"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -69,9 +68,7 @@ func entryOf(stack *v1.Stack, id string) (meta.Snapshot, bool) {
 func alone(stack *v1.Stack, entry meta.Snapshot, changed bool, message string) meta.Snapshot {
 	record := stack.Status.Run
 	entry.FirstReconciled, entry.TotalReconciliations = entry.LastReconciled, 1
-	metadata := maps.Clone(entry.Metadata)
-	delete(metadata, "changedIn")
-	maps.Copy(metadata, history.Of(record.ID, changed, nil))
+	metadata := history.Alone(record.ID, changed, entry.Metadata)
 	metadata["cause"] = cause(stack, record)
 	if record.ReconcileRequest != "" {
 		metadata["request"] = record.ReconcileRequest // the last one by then, which may be older than the run
