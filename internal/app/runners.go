@@ -92,7 +92,7 @@ func (b base) newLocalRunner(accounts *kubeconfig.Accounts) (*local.Runner, erro
 		ConcurrentInBackground: b.ConcurrentDriftChecks,
 		Driver: &pulumi.Driver{
 			Bin:              bin,
-			Path:             []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"},
+			Path:             toolDirs(),
 			Cache:            b.DataDir,
 			PassEnv:          b.PassedEnv,
 			PackEnv:          b.PassedEnv,
@@ -110,6 +110,11 @@ func (b base) newLocalRunner(accounts *kubeconfig.Accounts) (*local.Runner, erro
 		NotePatience: notePatience,
 		Log:          ctrl.Log,
 	}), nil
+}
+
+// toolDirs are where runs on this machine look for commands, after Pulumi's directory.
+func toolDirs() []string {
+	return []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 }
 
 // notePatience is how long a destroy waits for its status to be written: a moment, unless

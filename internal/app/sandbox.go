@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -38,24 +39,33 @@ func (c Config) validateSandbox() error {
 	return nil
 }
 
+// decideSandbox returns whether local runs are in a sandbox, and otherwise what the log says when the
+// controller starts, or why it does not start.
+func decideSandbox(mode string, kernel sandbox.Kernel) (isOn bool, warning string, err error) {
+	switch {
+	case mode == lockdown.SandboxOff:
+		return false, "local runs have no sandbox, because of --sandbox=off: programs can read the token and the files of the controller and of other runs", nil
+	case kernel.Usable():
+		return true, "", nil
+	case mode == lockdown.SandboxRequired:
+		return false, "", errors.New("--sandbox=required: " + kernel.Missing() + ": use another node, or --runner=job")
+	}
+	return false, "local runs have no sandbox: " + kernel.Missing() + ". Programs can read the token and the files of the controller and of other runs: " +
+		"use another node, or --runner=job. --sandbox=off says that this is intended", nil
+}
+
 // newSandbox makes the sandbox of local runs, nil for none. bin is the directory of pulumi.
 func (b base) newSandbox(bin string) (*sandbox.Sandbox, error) {
-	var kernel sandbox.Kernel
-	if b.Sandbox != lockdown.SandboxOff {
-		kernel = sandbox.ThisKernel()
-	}
-	if err := metrics.RegisterSandbox(ctrlmetrics.Registry, kernel.Usable()); err != nil {
+	kernel := sandbox.ThisKernel()
+	isOn, warning, err := decideSandbox(b.Sandbox, kernel)
+	if err != nil {
 		return nil, err
 	}
-	switch {
-	case b.Sandbox == lockdown.SandboxOff:
-		ctrl.Log.Info("local runs have no sandbox, because of --sandbox=off: programs can read the token and the files of the controller and of other runs")
-		return nil, nil
-	case !kernel.Usable() && b.Sandbox == lockdown.SandboxRequired:
-		return nil, errors.New("--sandbox=required: " + kernel.Missing() + ": use another node, or --runner=job")
-	case !kernel.Usable():
-		ctrl.Log.Info("local runs have no sandbox: " + kernel.Missing() + ". Programs can read the token and the files of the controller and of other runs: " +
-			"use another node, or --runner=job. --sandbox=off says that this is intended")
+	if err := metrics.RegisterSandbox(ctrlmetrics.Registry, isOn); err != nil {
+		return nil, err
+	}
+	if !isOn {
+		ctrl.Log.Info(warning)
 		return nil, nil
 	}
 	ctrl.Log.Info("local runs are in a sandbox", "landlock", kernel.ABI, "signals", kernel.ScopesSignals(), "abstractSockets", kernel.ScopesSockets())
@@ -63,8 +73,45 @@ func (b base) newSandbox(bin string) (*sandbox.Sandbox, error) {
 	if self, err := os.Executable(); err == nil { // it is the process of a policy pack
 		read = append(read, self)
 	}
-	kept := append([]string{"/bin", "/boot", "/dev", "/etc", "/lib", "/opt", "/proc", "/run", "/sbin", "/sys", "/usr"}, resolvedAll(ownDirs(b.DataDir))...)
-	return sandbox.New(kernel, read, b.SandboxWritePaths, kept), nil
+	confined := sandbox.New(kernel, read, b.SandboxWritePaths, resolvedAll(ownDirs(b.DataDir)))
+	for tool, prefix := range unreachable(append([]string{bin}, toolDirs()...), confined.Rules) {
+		ctrl.Log.Info("programs in the sandbox cannot use a language tool, because the rest of it is elsewhere: list its directory in --sandbox-read-paths",
+			"tool", tool, "directory", prefix)
+	}
+	return confined, nil
+}
+
+// languageTools are the commands with which language hosts run programs.
+func languageTools() []string {
+	return []string{"python3", "python", "node", "npm", "yarn", "pnpm", "bun", "uv", "poetry", "go", "dotnet", "java", "mvn", "gradle"}
+}
+
+// unreachable returns the language tools in directories that are links to a place that the rules do not
+// allow, each with the directory in which the rest of it is expected. Python would only say "No module
+// named 'encodings'".
+func unreachable(dirs []string, rules []sandbox.Rule) map[string]string {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		rules[i].Path = resolved(rules[i].Path)
+	}
+	found := map[string]string{}
+	for _, dir := range dirs {
+		for _, name := range languageTools() {
+			tool := filepath.Join(dir, name)
+			real, err := filepath.EvalSymlinks(tool)
+			if err != nil {
+				continue // it is not there
+			}
+			prefix := filepath.Dir(real)
+			if filepath.Base(prefix) == "bin" {
+				prefix = filepath.Dir(prefix)
+			}
+			if _, ok := sandbox.Allowed(rules, prefix); !ok && real != tool {
+				found[tool] = prefix
+			}
+		}
+	}
+	return found
 }
 
 // ownDirs are the directories of the controller that no program gets as a whole. Beside them, the data directory may have what is not

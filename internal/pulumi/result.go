@@ -49,8 +49,9 @@ func (s *session) result(end ending) run.Result {
 	if outcome != run.Succeeded {
 		message += s.openText() + s.elsewhereText() + s.lackingProgram(outcome) + s.driftSoFar(outcome)
 	}
-	message = withoutID(end.program.Relative(s.mask.Apply(message)), s.run.ID)
-	result.Outcome, result.Message = outcome, bounded.Text(message, maxMessage)
+	shown := func(text string) string { return withoutID(end.program.Relative(s.mask.Apply(text)), s.run.ID) }
+	denied := shown(s.deniedText(end, outcome, message))
+	result.Outcome, result.Message = outcome, bounded.Text(shown(message), maxMessage-len(denied))+denied
 	if outcome == run.Succeeded {
 		result.Plain, result.Warnings = s.plain, s.warnings
 	}

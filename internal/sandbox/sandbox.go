@@ -13,14 +13,20 @@ type Sandbox struct {
 	Kernel Kernel
 	// Rules are those of every run.
 	Rules []Rule
-	// Kept are the directories, without links, that a Stack cannot name for its run.
-	Kept []string
+	// Own are the directories of the controller, without links, which nobody can name for a run.
+	Own []string
 }
 
 // New returns the sandbox of a controller. Programs read and write what the platform lists, and nothing
-// in kept but the directories of their run.
-func New(kernel Kernel, read, write, kept []string) *Sandbox {
-	return &Sandbox{Kernel: kernel, Rules: slices.Concat(System(), Reads(read...), Writes(write...)), Kept: kept}
+// in own but the directories of their run.
+func New(kernel Kernel, read, write, own []string) *Sandbox {
+	return &Sandbox{Kernel: kernel, Rules: slices.Concat(System(), Reads(read...), Writes(write...)), Own: own}
+}
+
+// kept are the directories, without links, that a Stack cannot name for its run: the platform can name
+// those of the system.
+func (s *Sandbox) kept() []string {
+	return slices.Concat([]string{"/bin", "/boot", "/dev", "/etc", "/lib", "/opt", "/proc", "/run", "/sbin", "/sys", "/usr"}, s.Own)
 }
 
 // For returns the rules of a run, of which own are those for its own files.
@@ -31,7 +37,7 @@ func (s *Sandbox) Restrict(own []Rule) func() error {
 	if s == nil {
 		return nil
 	}
-	return func() error { return s.Kernel.Restrict(s.For(own), s.Kept) }
+	return func() error { return s.Kernel.Restrict(s.For(own), s.kept()) }
 }
 
 // Missing says what the kernel lacks for a complete sandbox, "" for nothing.
