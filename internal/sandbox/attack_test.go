@@ -250,6 +250,25 @@ func TestTheControllerItselfIsNotRestrictedAndStillSignals(t *testing.T) {
 	g.Expect(child.Exit().Signal).To(Equal("killed"))
 }
 
+// An older kernel is this one with less: it accepts each set of rights, and programs run with it.
+func TestThisKernelAcceptsTheRightsOfOlderOnes(t *testing.T) {
+	g := NewWithT(t)
+	a := newAttack(t)
+	this := sandbox.ThisKernel()
+	for abi := sandbox.OldestABI; abi <= this.ABI; abi++ {
+		box := sandbox.New(sandbox.Kernel{ABI: abi, Errata: this.Errata}, nil, nil, nil)
+		child, err := process.Start(process.Command{
+			Path: "/bin/sh", Args: []string{"-c", "echo x >own; cat " + a.Token}, Dir: a.Own, PIDs: os.DevNull,
+			Warn: func(err error) { t.Error(err) }, Restrict: box.Restrict(sandbox.Writes(a.Own)),
+		})
+		g.Expect(err).NotTo(HaveOccurred(), "ABI %d", abi)
+		g.Eventually(child.Done(), "60s").Should(BeClosed())
+		g.Expect(child.Exit().Stderr.Text).To(HaveSuffix("token: Permission denied\n"), "ABI %d", abi)
+		child.Close()
+		g.Expect(os.Remove(filepath.Join(a.Own, "own"))).To(Succeed(), "it was written")
+	}
+}
+
 // BenchmarkStart starts a program with and without the sandbox in turns, and reports what it adds.
 func BenchmarkStart(b *testing.B) {
 	a := attack{Own: b.TempDir()}
