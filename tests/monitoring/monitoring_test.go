@@ -62,7 +62,9 @@ func TestTheDashboardNamesOnlyWhatThereIs(t *testing.T) {
 	}
 	for _, metric := range []string{
 		"gotk_resource_info", "gotk_reconcile_duration_seconds_bucket", "pulumi_run_duration_seconds_bucket", "pulumi_run_duration_seconds_count",
-		"pulumi_runs_in_flight", "pulumi_runs_waiting", "pulumi_resource_changes_total", "pulumi_drift_checks_total", "pulumi_events_dropped_total",
+		"pulumi_runs_in_flight", "pulumi_runs_waiting", "pulumi_resource_changes_total", "pulumi_events_dropped_total",
+		"pulumi_drift_checks_total", "gotk_stack_drift_checked_timestamp_seconds", "gotk_stack_drifted_resources", "gotk_stack_missing_resources",
+		"pulumi_policy_checks_total", "pulumi_policy_violations_total", "gotk_policyset_violating_stacks", "gotk_policyset_unchecked_stacks",
 	} {
 		g.Expect(shown).To(HaveKey(metric), "is on the dashboard")
 	}
