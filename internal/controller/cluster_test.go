@@ -89,15 +89,31 @@ type requestLog struct {
 	http.RoundTripper
 	mu    sync.Mutex
 	lines []string
+	// writes are those that have changed something: not those that were refused, such as one with a stale version.
+	writes []string
 }
 
 func (l *requestLog) RoundTrip(request *http.Request) (*http.Response, error) {
+	line := request.Method + " " + request.URL.Path
 	if request.URL.Query().Get("watch") == "" {
 		l.mu.Lock()
-		l.lines = append(l.lines, request.Method+" "+request.URL.Path)
+		l.lines = append(l.lines, line)
 		l.mu.Unlock()
 	}
-	return l.RoundTripper.RoundTrip(request)
+	response, err := l.RoundTripper.RoundTrip(request)
+	if err == nil && request.Method != http.MethodGet && response.StatusCode < http.StatusBadRequest {
+		l.mu.Lock()
+		l.writes = append(l.writes, line)
+		l.mu.Unlock()
+	}
+	return response, err
+}
+
+// written are the writes so far.
+func (l *requestLog) written() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.writes)
 }
 
 func (l *requestLog) read() []string {
