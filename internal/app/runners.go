@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -19,6 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/controller"
 	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/handover"
@@ -133,8 +132,7 @@ func (b base) newSnapshots() (pulumi.Snapshots, error) {
 // namespaceUID reads the UID of a namespace, which a namespace of the same name that is created later
 // does not have.
 func (b base) namespaceUID(ctx context.Context, name string) (string, error) {
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	namespace := observe.NewNamespaceObject()
 	err := b.manager.GetAPIReader().Get(ctx, client.ObjectKey{Name: name}, namespace)
 	return string(namespace.UID), err
 }

@@ -9,9 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -20,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/policy"
 )
 
@@ -57,21 +56,8 @@ func newPolicyReader(c controller.Controller, mgr ctrl.Manager, now func() time.
 	return &policyReader{
 		cached:     mgr.GetClient(),
 		policySets: watch(&v1.PolicySetList{}, &v1.PolicySet{}, on.policySet, on.predicates...),
-		namespaces: watch(namespaceList(), namespaceObject(), handler.EnqueueRequestsFromMapFunc(on.namespace), predicate.LabelChangedPredicate{}),
+		namespaces: watch(observe.NewNamespaceList(), observe.NewNamespaceObject(), handler.EnqueueRequestsFromMapFunc(on.namespace), predicate.LabelChangedPredicate{}),
 	}
-}
-
-// namespaceObject and namespaceList are of the metadata of namespaces, of which nothing else is read.
-func namespaceObject() *metav1.PartialObjectMetadata {
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	return namespace
-}
-
-func namespaceList() *metav1.PartialObjectMetadataList {
-	namespaces := &metav1.PartialObjectMetadataList{}
-	namespaces.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	return namespaces
 }
 
 // watchInterval is how often the watch of PolicySets is tried. Most tries ask the API server
@@ -170,7 +156,7 @@ func (r *policyReader) labelsFor(ctx context.Context, set *v1.PolicySet) (map[st
 	if err := r.ensureNamespaces(ctx); err != nil {
 		return nil, err
 	}
-	namespaces := namespaceList()
+	namespaces := observe.NewNamespaceList()
 	if err := r.cached.List(ctx, namespaces, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("failed to list the namespaces: %w", err)
 	}

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -182,24 +180,4 @@ func (o *Observer) policySets(ctx context.Context) ([]v1.PolicySet, error) {
 		return nil, fmt.Errorf("failed to list the PolicySets: %w", err)
 	}
 	return sets.Items, nil
-}
-
-// namespaceLabels returns the labels of a namespace. A namespace that the cache does not have yet is
-// read from the API server: without its labels, a Stack could go unguarded.
-func (o *Observer) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
-	if o.WatchNamespaces != nil {
-		if err := o.WatchNamespaces(ctx); err != nil {
-			return nil, err
-		}
-	}
-	namespace := &metav1.PartialObjectMetadata{}
-	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	err := o.Cached.Get(ctx, client.ObjectKey{Name: name}, namespace)
-	if apierrors.IsNotFound(err) {
-		err = o.APIReader.Get(ctx, client.ObjectKey{Name: name}, namespace)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("failed to read the labels of namespace %s for PolicySets: %w", name, err)
-	}
-	return namespace.Labels, nil
 }

@@ -64,13 +64,8 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	if err != nil {
 		return nil, err
 	}
-	if err := grammar.CheckEnv(r.Env); err != nil {
+	if err := d.checkEnv(r); err != nil {
 		return nil, err
-	}
-	if r.LoadsPolicies() {
-		if err := cmp.Or(grammar.CheckLoader(r.Env), grammar.CheckLoader(d.PassEnv)); err != nil {
-			return nil, err
-		}
 	}
 	if err := errors.Join(dir.Make(), dir.shareCache(d.Cache)); err != nil {
 		return nil, workspaceError{err}
@@ -87,25 +82,47 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{
-		program: filepath.Join(dir.Workspace(), filepath.FromSlash(path.Dir(place.file))),
-		project: run.Project{Name: place.project.Name.String(), Runtime: place.project.Runtime.Name()},
-		needs:   needsOf(place.project),
-
-		alwaysRefreshes: place.project.Options != nil && place.project.Options.Refresh == "always",
-	}
-	if known := r.Known.Name; known != "" && known != p.project.Name {
-		return nil, fmt.Errorf("the project was %q when the stack was last updated, and is %q now: that is another stack, "+
-			"and everything that %q manages would be left behind: change it back, which for a Program is its name or the project in spec.stack, "+
-			"or set spec.destroyOnFinalize to false, delete this Stack and create another", known, p.project.Name, known)
-	}
-	if p.stack, err = name.Qualify(r.Backend, p.project.Name); err != nil {
+	p, err := place.prepared(dir, r, name)
+	if err != nil {
 		return nil, err
 	}
 	if !r.RunsProgram() {
 		// The operation works from the state alone.
 		return p, writeEnvironments(root, place, name.Stack, r)
 	}
+	return p, p.addProgram(ctx, root, place, name.Stack, r)
+}
+
+// checkEnv refuses variables that a run must not have.
+func (d *Driver) checkEnv(r run.Run) error {
+	if err := grammar.CheckEnv(r.Env); err != nil || !r.LoadsPolicies() {
+		return err
+	}
+	return cmp.Or(grammar.CheckLoader(r.Env), grammar.CheckLoader(d.PassEnv))
+}
+
+// prepared is what is known of a run of the project in the directory before its program is read.
+func (place placedProject) prepared(dir Directory, r run.Run, name grammar.StackName) (*prepared, error) {
+	project := place.project
+	p := &prepared{
+		program: filepath.Join(dir.Workspace(), filepath.FromSlash(path.Dir(place.file))),
+		project: run.Project{Name: project.Name.String(), Runtime: project.Runtime.Name()},
+		needs:   needsOf(project),
+
+		alwaysRefreshes: project.Options != nil && project.Options.Refresh == "always",
+	}
+	if known := r.Known.Name; known != "" && known != p.project.Name {
+		return nil, fmt.Errorf("the project was %q when the stack was last updated, and is %q now: that is another stack, "+
+			"and everything that %q manages would be left behind: change it back, which for a Program is its name or the project in spec.stack, "+
+			"or set spec.destroyOnFinalize to false, delete this Stack and create another", known, p.project.Name, known)
+	}
+	var err error
+	p.stack, err = name.Qualify(r.Backend, p.project.Name)
+	return p, err
+}
+
+// addProgram reads the program, and writes the settings of its stack.
+func (p *prepared) addProgram(ctx context.Context, root *os.Root, place placedProject, stack string, r run.Run) error {
 	p.names = writtenNames{}
 	texts := programTexts(root, place)
 	for _, text := range texts {
@@ -113,11 +130,12 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 		p.names.addProgram(text)
 	}
 	p.file, p.compiler = findProgram(root, place), compilerOf(place.project)
-	if p.stackSettings, err = writeStackFile(ctx, root, place, name.Stack, keepTexts(place.project, p.file, r)); err != nil {
-		return nil, err
+	var err error
+	if p.stackSettings, err = writeStackFile(ctx, root, place, stack, keepTexts(place.project, p.file, r)); err != nil {
+		return err
 	}
 	p.secretsKnown = knowsItsSecrets(place.project, texts) && !p.foreignSecrets
-	return p, errors.Join(checkProgram(p.file, p.project.Name, r), checkShadowed(root, place, name.Stack, r, p.file))
+	return errors.Join(checkProgram(p.file, p.project.Name, r), checkShadowed(root, place, stack, r, p.file))
 }
 
 // placedProject is a project with the path of its Pulumi.yaml in the workspace.
