@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/localprogram"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
@@ -166,6 +167,32 @@ func TestAPolicySetSelectsByTheLabelsOfNamespaces(t *testing.T) {
 	g.Expect(w.Update(context.Background(), namespace)).To(Succeed())
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("Operation", run.CheckPolicies))
+}
+
+// Whoever may ask for a preview of a local program would otherwise run it with the credentials of the Stack, and no policy.
+func TestAPreviewOfALocalProgramHasThePacks(t *testing.T) {
+	g := NewWithT(t)
+	w, sources := guardedWorld(t, policySet("guard", v1.PolicyEnforce), policySet("later", v1.PolicyWarn))
+	w.mustReconcile()
+	w.endPolicies(run.CheckPolicies, run.Succeeded, "", run.Violations{})
+	ref := w.bring(localprogram.ProgramKey, []byte(broughtText))
+	w.mustReconcile()
+	todo := w.runner.runs[w.stack().Status.Run.ID]
+	g.Expect(todo.Operation).To(Equal(run.Preview))
+	g.Expect(string(todo.Program.YAML)).To(ContainSubstring("hello from here"))
+	g.Expect(newPacks(todo)).To(Equal([]string{"guard/tags@sha256:1"}))
+	w.endPolicies(run.Preview, run.PolicyViolation, "policy required-tags", violated("guard"))
+	g.Expect(w.stack().Status.Preview).To(And(HaveField("State", v1.UpdateFailed), HaveField("Message", ContainSubstring("required-tags"))))
+
+	sources.set("guard", "")
+	w.edit(func(s *v1.Stack) {
+		asksForPreviewOf(ref.String())(s)
+		s.Annotations[v1.PreviewRequestAnnotation] = "two"
+	})
+	started := w.runner.started
+	w.mustReconcile()
+	g.Expect(w.runner.started).To(Equal(started), "it does not run without a pack that is enforced")
+	g.Expect(w.stack().Status.Preview).To(And(HaveField("State", Not(Equal(v1.UpdateSucceeded))), HaveField("Message", ContainSubstring("pack tags of PolicySet guard"))))
 }
 
 func TestAPlanIsOfThePacksItWasMadeWith(t *testing.T) {

@@ -31,19 +31,30 @@ func labPack(set, name string, config string) run.PolicyPack {
 // guarded executes a run with packs that are the executable of the lab, beside files.
 func (l *lab) guarded(ctx context.Context, r run.Run, files map[string]string, packs ...run.PolicyPack) run.Result {
 	l.Helper()
+	all := l.labPackFiles()
+	maps.Copy(all, files)
+	return l.guardedBy(ctx, r, all, packs...)
+}
+
+// labPackFiles are the files of a pack that is the executable of the lab.
+func (l *lab) labPackFiles() map[string]string {
+	l.Helper()
 	executable, err := process.FindBin("lab/pulumi-analyzer-lab")
 	l.Expect(err).NotTo(HaveOccurred())
 	text, err := os.ReadFile(executable)
 	l.Expect(err).NotTo(HaveOccurred())
-	all := map[string]string{policyFile: "runtime: {name: go, options: {binary: pulumi-analyzer-lab}}\n", "pulumi-analyzer-lab": string(text)}
-	maps.Copy(all, files)
-	return l.guardedBy(ctx, r, all, packs...)
+	return map[string]string{policyFile: "runtime: {name: go, options: {binary: pulumi-analyzer-lab}}\n", "pulumi-analyzer-lab": string(text)}
 }
 
 // guardedBy executes a run with packs, each of which has these files.
 func (l *lab) guardedBy(ctx context.Context, r run.Run, files map[string]string, packs ...run.PolicyPack) run.Result {
 	l.Helper()
-	dir := Directory(l.TempDir())
+	return l.guardedIn(ctx, Directory(l.TempDir()), r, files, packs...)
+}
+
+// guardedIn is guardedBy in a directory that may have a program.
+func (l *lab) guardedIn(ctx context.Context, dir Directory, r run.Run, files map[string]string, packs ...run.PolicyPack) run.Result {
+	l.Helper()
 	r.Policies = packs
 	for n, pack := range packs {
 		at := filepath.Join(dir.Policy(n).Workspace(), pack.Artifact.Dir)
@@ -52,16 +63,7 @@ func (l *lab) guardedBy(ctx context.Context, r run.Run, files map[string]string,
 			writeProgram(l.T, filepath.Join(at, name), text)
 		}
 	}
-	result := l.driver.Do(ctx, dir, r, func(line string) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.said = append(l.said, line)
-	})
-	alive, err := Alive(r.ID)
-	l.Expect(err).NotTo(HaveOccurred())
-	l.Expect(alive).To(BeZero(), "processes of the run live on")
-	l.Logf("%s: %s: %+v %q", r.ID, result.Outcome, result.Changes, result.Message)
-	return result
+	return l.doWritten(ctx, dir, r)
 }
 
 func TestAViolatedPolicyStopsAnUpdateBeforeItChangesAnything(t *testing.T) {
