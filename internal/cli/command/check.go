@@ -153,7 +153,7 @@ func (s *session) checkCRD(ctx context.Context, api client.Reader, group, plural
 	return false
 }
 
-func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool {
+func (s *session) checkDeployments(ctx context.Context, api client.Client) bool {
 	list := &appsv1.DeploymentList{}
 	if err := api.List(ctx, list, client.InNamespace(s.namespace()), client.MatchingLabels{componentLabel: controllerName}); err != nil {
 		s.failedf(ctx, "listing the Deployments of the controller: %v", err)
@@ -179,6 +179,7 @@ func (s *session) checkDeployments(ctx context.Context, api client.Reader) bool 
 			s.Actionf("%s", container.Image)
 			if container.Name == managerContainer {
 				s.warnOfFlags(deployment.Name, container.Args)
+				s.warnOfPolicySets(ctx, api, deployment, container.Args)
 			}
 		}
 	}
