@@ -21,6 +21,8 @@ import (
 // that is depends on the machine.
 type cost struct {
 	at time.Time
+	// requests are those of the controller.
+	requests int
 	// own and server are CPU seconds, and stored is the size of the database of etcd in bytes.
 	own, server, stored float64
 }
@@ -30,7 +32,7 @@ func newCost(t *testing.T, of *orderedCluster) cost {
 	g := NewWithT(t)
 	var used syscall.Rusage
 	g.Expect(syscall.Getrusage(syscall.RUSAGE_SELF, &used)).To(Succeed())
-	c := cost{at: time.Now(), own: time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()}
+	c := cost{at: time.Now(), requests: len(of.requests.read()), own: time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()}
 	api, err := rest.HTTPClientFor(of.config)
 	g.Expect(err).NotTo(HaveOccurred())
 	response, err := api.Get(of.config.Host + "/metrics")
@@ -57,7 +59,7 @@ func (c cost) log(t *testing.T, of *orderedCluster, runs int) {
 		return
 	}
 	now, n := newCost(t, of), float64(runs)
-	t.Log(fmt.Sprintf("%d runs in %.1f s: %.1f s of CPU here (%.2f ms each) and %.1f s in the API server (%.2f ms each); the database of etcd grew from %.1f to %.1f MiB (%.1f KiB each)",
-		runs, now.at.Sub(c.at).Seconds(), now.own-c.own, (now.own-c.own)/n*1000, now.server-c.server, (now.server-c.server)/n*1000,
+	t.Log(fmt.Sprintf("%d runs in %.1f s: %d requests, %.1f s of CPU here (%.2f ms each) and %.1f s in the API server (%.2f ms each); the database of etcd grew from %.1f to %.1f MiB (%.1f KiB each)",
+		runs, now.at.Sub(c.at).Seconds(), now.requests-c.requests, now.own-c.own, (now.own-c.own)/n*1000, now.server-c.server, (now.server-c.server)/n*1000,
 		c.stored/(1<<20), now.stored/(1<<20), (now.stored-c.stored)/n/1024))
 }
