@@ -121,10 +121,11 @@ func (c Change) rows(path, kind string, notes ...string) []row {
 		head.text += textOf(before)
 	case kind == KindAdd || c.Old == nil:
 		head.text += textOf(after)
-	case isLong(before) || isLong(after):
-		head.text = name + ":" + note
-		return append([]row{head}, linesThatDiffer(before.(string), after.(string))...)
 	default:
+		if lines := linesThatDiffer(before, after); len(lines) > 0 {
+			head.text = name + ":" + note
+			return append([]row{head}, lines...)
+		}
 		if members := membersThatDiffer(before, after); len(members) > 0 {
 			head.text = name + ":" + note
 			return append([]row{head}, members...)
@@ -167,9 +168,14 @@ func membersThatDiffer(before, after any) []row {
 }
 
 // linesThatDiffer are rows of the lines of two texts without those that both begin and end
-// with.
-func linesThatDiffer(before, after string) []row {
-	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
+// with, none for other values and if both texts have a single line.
+func linesThatDiffer(before, after any) []row {
+	was, isText := before.(string)
+	is, both := after.(string)
+	if !isText || !both || (!isLong(was) && !isLong(is)) {
+		return nil
+	}
+	old, now := strings.Split(was, "\n"), strings.Split(is, "\n")
 	first := 0
 	for first < min(len(old), len(now)) && old[first] == now[first] {
 		first++

@@ -88,8 +88,5 @@ func memberName(name string) string {
 	return name
 }
 
-// isLong reports whether a value is a text of several lines.
-func isLong(value any) bool {
-	text, isText := value.(string)
-	return isText && strings.Contains(strings.TrimSuffix(text, "\n"), "\n")
-}
+// isLong reports whether a text has several lines.
+func isLong(text string) bool { return strings.Contains(strings.TrimSuffix(text, "\n"), "\n") }
