@@ -85,6 +85,15 @@ func (c Counts) Total() int {
 	return c.Create + c.Update + c.Replace + c.Delete + c.Import + c.Retain + c.Options + c.Other + c.Failed
 }
 
+// CountsText counts what changes, or says that only outputs do.
+func (p Plan) CountsText() string {
+	counts := p.Counts()
+	if counts.Total() == 0 && len(p.Outputs)+p.MoreOutputs > 0 {
+		return "only outputs change"
+	}
+	return counts.String()
+}
+
 // String is a list such as "2 to create, 1 to delete", or "no changes".
 func (c Counts) String() string {
 	return listOf([]counted{

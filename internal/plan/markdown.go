@@ -59,11 +59,7 @@ func urgency(op string) int {
 }
 
 func (p Plan) summary() string {
-	counts := p.Counts()
-	text := counts.String()
-	if counts.Total() == 0 && len(p.Outputs)+p.MoreOutputs > 0 {
-		text = "only outputs change"
-	}
+	text := p.CountsText()
 	if p.Destroy {
 		text = "destroy of the stack: " + text
 	}

@@ -68,12 +68,15 @@ func (s *session) approve(ctx context.Context, api client.Client, stack *v1.Stac
 		s.Successf("the plan is approved by %s already", stack.Annotations[v1.ApprovedByAnnotation])
 		return nil
 	}
+	if isRejected(stack, of.Digest) {
+		s.Warningf("the plan was rejected by %s, and this takes that back", rejection(stack))
+	}
 	if !yes {
 		if err := s.confirm(ctx, "Approve this plan?"); err != nil {
 			return err
 		}
 	}
-	user, err := s.decide(ctx, api, stack, stillProposes(of), approvalOf(of.Digest))
+	user, err := s.decide(ctx, api, stack, stillToApprove(stack, of), approvalOf(of.Digest))
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (s *session) showWanted(ctx context.Context, api client.Reader, stack *v1.S
 	if err := s.showProposal(stack, of, read); err != nil {
 		return err
 	}
-	s.Actionf("%s", words.ProposalText(of, read.Counts().String()))
+	s.Actionf("%s", words.ProposalText(of, read.CountsText()))
 	return nil
 }
 

@@ -186,11 +186,32 @@ func TestApproveWhatWasShown(t *testing.T) {
 	g.Expect(moved.err).To(ContainSubstring("nothing was decided: the Stack now proposes another plan, " + examplePlan("two").Digest()))
 	g.Expect(w.decided()).To(BeEmpty())
 
+	// An approval takes a rejection back, but none that comes while its plan is looked at.
+	w.env.In = &answers{func() {
+		w.edit(func(stack *v1.Stack) {
+			stack.Annotations = map[string]string{
+				v1.RejectAnnotation: examplePlan("two").Digest(), v1.RejectReasonAnnotation: "Friday", v1.ApprovedByAnnotation: "bob",
+			}
+		})
+	}, "y\n"}
+	rejected := w.run("approve stack network")
+	g.Expect(rejected.exit).To(Equal(1))
+	g.Expect(rejected.err).To(ContainSubstring("nothing was decided: the plan was rejected by bob (Friday) in the meantime"))
+	g.Expect(w.decided()).To(And(HaveKeyWithValue(v1.RejectReasonAnnotation, "Friday"), Not(HaveKey(v1.ApproveAnnotation))))
+
 	// The controller also writes what has nothing to do with the plan.
 	w.env.In = &answers{func() { w.status(func(s *v1.StackStatus) { s.ObservedGeneration = 7 }) }, "yes\n"}
 	approved := w.run("approve stack network")
 	g.Expect(approved.exit).To(BeZero(), approved.err)
+	g.Expect(approved.err).To(ContainSubstring("the plan was rejected by bob (Friday), and this takes that back"))
 	g.Expect(w.decided()).To(HaveKeyWithValue(v1.ApproveAnnotation, examplePlan("two").Digest()))
+}
+
+func TestApproveAPlanThatOnlyChangesOutputs(t *testing.T) {
+	w := newWorld(t, "approve-outputs")
+	w.apply("steered")
+	w.propose(plan.Plan{Outputs: examplePlan("one").Outputs})
+	w.golden("approve_outputs", "diff stack network", "approve stack network --yes")
 }
 
 // allowDecisions grants the user what the role pulumi-approve has.

@@ -40,10 +40,16 @@ func (s *session) reject(ctx context.Context, api client.Client, stack *v1.Stack
 	if err != nil {
 		return err
 	}
-	if running := stack.Status.Run; running != nil && running.Approved == of.Digest {
-		return fmt.Errorf("run %s applies the plan already: cancel it with flux pulumi cancel stack %s -n %s", running.ID, stack.Name, stack.Namespace)
+	mayReject := func(now *v1.Stack) error {
+		if running := now.Status.Run; running != nil && running.Approved == of.Digest {
+			return fmt.Errorf("run %s applies the plan already: cancel it with flux pulumi cancel stack %s -n %s", running.ID, now.Name, now.Namespace)
+		}
+		return stillProposes(of)(now)
 	}
-	user, err := s.decide(ctx, api, stack, stillProposes(of), func(user string) map[string]any {
+	if err := mayReject(stack); err != nil {
+		return err
+	}
+	user, err := s.decide(ctx, api, stack, mayReject, func(user string) map[string]any {
 		return map[string]any{
 			v1.RejectAnnotation: of.Digest, v1.RejectReasonAnnotation: reason, v1.ApprovedByAnnotation: user, v1.ApproveAnnotation: nil,
 		}

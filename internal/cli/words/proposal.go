@@ -72,7 +72,7 @@ func ProposalText(of *v1.PlanStatus, counts string) string {
 
 // Waits says what the plan waits for, and how to decide on it.
 func Waits(stack *v1.Stack, of *v1.PlanStatus, read plan.Plan) string {
-	text := ProposalText(of, read.Counts().String())
+	text := ProposalText(of, read.CountsText())
 	switch of.State {
 	case v1.PlanPreviewed:
 		return fmt.Sprintf("%s. %v", text, ErrOnlyPreviews(stack, of.Digest))

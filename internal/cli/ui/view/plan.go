@@ -42,7 +42,7 @@ func proposalOf(in Input) *Proposal {
 	}
 	counts := cmp.Or(words.Counts(of.ResourceChanges, int(of.OptionChanges)), "only outputs change")
 	if in.Plan != nil {
-		counts = in.Plan.Counts().String()
+		counts = in.Plan.CountsText()
 	}
 	return &Proposal{Digest: name(of.Digest), ProposedAt: stamp(&of.ProposedAt), Run: name(of.Run), Revision: name(of.Revision),
 		Destroy: of.Operation == v1.OperationDestroy, Message: text(strings.Join(append([]string{counts}, words.Notes(of)...), "\n"))}
