@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/plural"
 )
 
 // maxDifferences bounds the differences that a sentence names.
@@ -24,7 +26,7 @@ func Difference(old, now Plan) string {
 		all = []string{"a change that is not shown differs"}
 	}
 	if more := len(all) - maxDifferences; more > 0 {
-		all = append(all[:maxDifferences], fmt.Sprintf("%d more differences", more))
+		all = append(all[:maxDifferences], plural.Of(more, "more difference", "more differences"))
 	}
 	return strings.Join(all, "; ")
 }

@@ -122,6 +122,8 @@ func TestDifference(t *testing.T) {
 		"a destroy":           {func(p *Plan) { p.Destroy = true }, "one of them destroys the stack"},
 		"the same step twice": {func(p *Plan) { p.Steps = append(p.Steps, p.Steps[1]) }, "a change that is not shown differs"},
 		"options":             {func(p *Plan) { p.Steps[1].Options = protects(true) }, "lab:index:Thing b: its options differ"},
+		"one more thing": {func(p *Plan) { p.Steps, p.Inputs = nil, "" },
+			"lab:index:Thing a is not in it any more (replace); lab:index:Thing b is not in it any more (delete); lab:index:Thing c is not in it any more (import); 1 more difference"},
 		"many things": {func(p *Plan) { p.Steps, p.Inputs, p.State = nil, "", "" },
 			"lab:index:Thing a is not in it any more (replace); lab:index:Thing b is not in it any more (delete); lab:index:Thing c is not in it any more (import); 2 more differences"},
 	} {
