@@ -4,6 +4,7 @@
 package manifests
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,42 @@ func testSeparation(t *testing.T, server *api) {
 			expectRefusal(t, server.edit(t, server.proposed(t, namespace, "v1"), test.edit), test.refusal)
 		})
 	}
+	for user, may := range map[string]struct{ verb, resource, name, refusal string }{
+		"dave":  {"update", "stacks", "", refusal}, // this one
+		"erin":  {"patch", "programs", "p", refusal},
+		"frank": {"update", "programs", "another", ""},
+	} {
+		t.Run(user+" may "+may.verb+" one of "+may.resource, func(t *testing.T) {
+			on := server.proposed(t, namespace, "v1")
+			server.allowApproverAlso(t, namespace, user, rbacv1.PolicyRule{APIGroups: []string{"pulumi.com"}, Resources: []string{may.resource},
+				Verbs: []string{may.verb}, ResourceNames: []string{cmp.Or(may.name, on.GetName())}})
+			expectRefusal(t, server.edit(t, on, edit{user, approve(digestA, user)}), may.refusal)
+		})
+	}
+}
+
+// allowApproverAlso makes the user an approver who has another permission, and returns when both count.
+func (a *api) allowApproverAlso(t *testing.T, namespace, user string, rule rbacv1.PolicyRule) {
+	t.Helper()
+	g := NewWithT(t)
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: "also-" + user}
+	g.Expect(a.strict.Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{rule}})).To(Succeed())
+	for kind, role := range map[string]string{"Role": meta.Name, "ClusterRole": "pulumi-approve"} {
+		g.Expect(a.strict.Create(t.Context(), &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: user + "-"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: role},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		})).To(Succeed())
+	}
+	mayPatch := authorizationv1.ResourceAttributes{Namespace: namespace, Group: "pulumi.com", Resource: "stacks", Verb: "patch"}
+	also := authorizationv1.ResourceAttributes{Namespace: namespace, Group: "pulumi.com", Resource: rule.Resources[0], Verb: rule.Verbs[0], Name: rule.ResourceNames[0]}
+	g.Eventually(func(g Gomega) {
+		for _, attributes := range []authorizationv1.ResourceAttributes{mayPatch, also} {
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &attributes}}
+			g.Expect(a.strict.Create(t.Context(), review)).To(Succeed())
+			g.Expect(review.Status.Allowed).To(BeTrue(), user)
+		}
+	}, time.Minute).Should(Succeed())
 }
 
 // enforce installs a directory with a policy, and returns when the API server enforces it: it refuses the probe.
