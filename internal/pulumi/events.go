@@ -79,7 +79,7 @@ type stepState struct {
 
 	RetainOnDelete bool `json:"retainOnDelete"`
 	// HideDiffs are the paths of properties whose values are not to be shown.
-	HideDiffs [][]any `json:"hideDiffs"`
+	HideDiffs []resource.PropertyPath `json:"hideDiffs"`
 }
 
 // events accumulates what the engine reports about one operation, line by line.
