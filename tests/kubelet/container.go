@@ -34,7 +34,7 @@ func unshared(command ...string) []string {
 // volumeDir has all that is deleted with the pod.
 func (k *Kubelet) volumeDir(p *pod) string {
 	// Short: the path of a socket in it has at most 107 bytes.
-	return filepath.Join(k.options.Dir, string(p.UID), "v")
+	return k.Volumes(string(p.UID))
 }
 
 // mount creates the volumes of the pod, and returns the directory for each mount path.
@@ -100,6 +100,9 @@ func (k *Kubelet) project(ctx context.Context, p *pod, volume *corev1.ProjectedV
 		if err != nil {
 			return err
 		}
+		k.mu.Lock()
+		k.tokens[p.Namespace] = append(k.tokens[p.Namespace], token.Status.Token)
+		k.mu.Unlock()
 		if err := os.WriteFile(filepath.Join(dir, of.Path), []byte(token.Status.Token), 0o600); err != nil {
 			return err
 		}

@@ -62,6 +62,8 @@ type Kubelet struct {
 
 	mu   sync.Mutex
 	pods map[string]*pod
+	// tokens are those of projected volumes, by namespace.
+	tokens map[string][]string
 }
 
 // pod is a pod that was started here.
@@ -89,10 +91,20 @@ func Start(ctx context.Context, options Options) (*Kubelet, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kubelet{options: options, client: client, pods: map[string]*pod{}}
+	k := &Kubelet{options: options, client: client, pods: map[string]*pod{}, tokens: map[string][]string{}}
 	k.work.Go(func() { k.run(ctx) })
 	return k, nil
 }
+
+// Tokens are all that pods of the namespace had in projected volumes.
+func (k *Kubelet) Tokens(namespace string) []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.tokens[namespace])
+}
+
+// Volumes is the directory with the volumes of a pod. It is gone when the pod has ended.
+func (k *Kubelet) Volumes(uid string) string { return filepath.Join(k.options.Dir, uid, "v") }
 
 // Wait returns when all that was started has ended.
 func (k *Kubelet) Wait() { k.work.Wait() }

@@ -42,13 +42,13 @@ type client interface {
 // Args are the inputs of a Caller.
 type Args struct {
 	// Cloud is aws, azure, gcp, or the URL of a service that accepts tokens of OIDC. It is environment for the names of
-	// the variables that are of a cloud, without a call.
+	// the variables that are of a cloud, and shown to show a token, both without a call.
 	Cloud string `pulumi:"cloud"`
-	// TokenFileVariable names the variable with the path of the token, for OIDC.
+	// TokenFileVariable names the variable with the path of the token, for OIDC and shown.
 	TokenFileVariable string `pulumi:"tokenFileVariable,optional"`
 	// Sessions is how many credentials the calls use up, one after the other.
 	Sessions int `pulumi:"sessions,optional"`
-	// Asked is there to be changed.
+	// Asked is there to be changed. With shown, "fail" shows the token in an error, and not in an output.
 	Asked string `pulumi:"asked,optional"`
 }
 
@@ -148,6 +148,8 @@ func clientOf(ctx context.Context, args Args) (client, error) {
 		return newGoogle(ctx)
 	case "environment":
 		return environment{}, nil
+	case "shown":
+		return shown{args.TokenFileVariable, args.Asked}, nil
 	}
 	return newOIDC(args.Cloud, args.TokenFileVariable)
 }
