@@ -99,6 +99,14 @@ func Annotations(annotations map[string]string) []string {
 	return found
 }
 
+// Unused returns the annotations that have no effect on runs while the controller gives no identity to programs,
+// sorted. With pods of their own, the webhooks of EKS and AKS read some of them.
+func Unused(annotations map[string]string, asJobs bool) []string {
+	return slices.DeleteFunc(Annotations(annotations), func(name string) bool {
+		return asJobs && slices.Contains([]string{AWSRoleAnnotation, AzureClientAnnotation, AzureTenantAnnotation}, name)
+	})
+}
+
 func parseAWS(annotations map[string]string) (*AWS, error) {
 	role := annotations[AWSRoleAnnotation]
 	if role == "" {

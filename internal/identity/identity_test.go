@@ -85,6 +85,17 @@ func TestAnnotationsAreAnIdentity(t *testing.T) {
 	}
 }
 
+func TestAnnotationsWithoutTheFeatureGateHaveNoEffect(t *testing.T) {
+	annotations := map[string]string{
+		AWSRoleAnnotation: role, AzureClientAnnotation: client, GoogleProviderAnnotation: "wrong", GoogleAccountAnnotation: account,
+		AudiencesAnnotation: "a=b", "other": "x",
+	}
+	g := NewWithT(t)
+	g.Expect(Unused(annotations, false)).To(Equal([]string{AzureClientAnnotation, AWSRoleAnnotation, GoogleProviderAnnotation, AudiencesAnnotation}))
+	g.Expect(Unused(annotations, true)).To(Equal([]string{GoogleProviderAnnotation, AudiencesAnnotation}), "webhooks of the clouds read the others")
+	g.Expect(Unused(map[string]string{GoogleAccountAnnotation: account}, false)).To(BeEmpty(), "it is for GKE's metadata server")
+}
+
 func TestAWrongAnnotationIsNamed(t *testing.T) {
 	for name, test := range map[string]struct {
 		annotations map[string]string

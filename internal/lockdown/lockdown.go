@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lockdown checks whether the flags of a controller isolate tenants, for the
-// controller itself and for `flux pulumi check`.
+// controller itself and for `flux pulumi check`, which also learns here whether programs have an identity in clouds.
 package lockdown
 
 import (
 	"io"
+	"strconv"
 
 	"github.com/spf13/pflag"
 )
@@ -28,7 +29,12 @@ type Flags struct {
 	DefaultServiceAccount string
 	WatchAllNamespaces    bool
 	Sandbox               string
+	// WorkloadIdentity is the feature gate ObjectLevelWorkloadIdentity.
+	WorkloadIdentity bool
 }
+
+// workloadIdentity is the name of the feature gate.
+const workloadIdentity = "ObjectLevelWorkloadIdentity"
 
 // Parse reads the arguments of a controller. All other flags may be there too.
 func Parse(args []string) (Flags, error) {
@@ -40,7 +46,13 @@ func Parse(args []string) (Flags, error) {
 	flags.StringVar(&f.DefaultServiceAccount, "default-service-account", "", "")
 	flags.StringVar(&f.Sandbox, "sandbox", SandboxAuto, "")
 	flags.BoolVar(&f.WatchAllNamespaces, "watch-all-namespaces", true, "")
-	return f, flags.Parse(args)
+	gates := map[string]string{}
+	flags.StringToStringVar(&gates, "feature-gates", nil, "")
+	if err := flags.Parse(args); err != nil {
+		return f, err
+	}
+	f.WorkloadIdentity, _ = strconv.ParseBool(gates[workloadIdentity]) // the controller refuses any other value
+	return f, nil
 }
 
 // Warning returns a warning about flags that do not isolate tenants although they seem to,

@@ -32,3 +32,22 @@ func TestALockdownOfLocalRunsIsWarnedOf(t *testing.T) {
 	_, err := Parse([]string{"--watch-all-namespaces=maybe"})
 	NewWithT(t).Expect(err).To(HaveOccurred())
 }
+
+func TestTheFeatureGateOfIdentitiesIsRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want bool
+	}{
+		"the defaults":     {nil, false},
+		"on":               {[]string{"--feature-gates=ObjectLevelWorkloadIdentity=true"}, true},
+		"beside others":    {[]string{"--feature-gates", "DisableConfigWatchers=true,ObjectLevelWorkloadIdentity=true"}, true},
+		"in two flags":     {[]string{"--feature-gates=ObjectLevelWorkloadIdentity=true", "--feature-gates=DisableConfigWatchers=true"}, true},
+		"off":              {[]string{"--feature-gates=ObjectLevelWorkloadIdentity=false"}, false},
+		"another one only": {[]string{"--feature-gates=DisableConfigWatchers=true"}, false},
+	} {
+		flags, err := Parse(test.args)
+		g := NewWithT(t)
+		g.Expect(err).NotTo(HaveOccurred(), name)
+		g.Expect(flags.WorkloadIdentity).To(Equal(test.want), name)
+	}
+}

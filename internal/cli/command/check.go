@@ -178,7 +178,7 @@ func (s *session) checkDeployments(ctx context.Context, api client.Client) bool 
 		for _, container := range deployment.Spec.Template.Spec.Containers {
 			s.Actionf("%s", container.Image)
 			if container.Name == managerContainer {
-				s.warnOfFlags(deployment.Name, container.Args)
+				s.checkFlags(ctx, api, deployment.Name, container.Args)
 				s.warnOfPolicySets(ctx, api, deployment, container.Args)
 			}
 		}
@@ -186,8 +186,8 @@ func (s *session) checkDeployments(ctx context.Context, api client.Client) bool 
 	return ok
 }
 
-// warnOfFlags says what the controller also logs when it starts.
-func (s *session) warnOfFlags(deployment string, args []string) {
+// checkFlags says what the controller also logs when it starts, and which identities it ignores.
+func (s *session) checkFlags(ctx context.Context, api client.Reader, deployment string, args []string) {
 	flags, err := lockdown.Parse(args)
 	if err != nil {
 		s.Warningf("%s: cannot read its flags: %v", deployment, err)
@@ -202,4 +202,5 @@ func (s *session) warnOfFlags(deployment string, args []string) {
 	case row != "":
 		s.Actionf("%s: %s", deployment, row)
 	}
+	s.warnOfIdentities(ctx, api, deployment, flags)
 }
