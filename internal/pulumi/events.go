@@ -17,6 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/steplog"
 )
 
 // stackType is the type of the stack's own resource.
@@ -288,7 +289,7 @@ func (e *events) readStart(event *stepEvent) string {
 	if e.isPlan(event) || e.drifted != nil {
 		return ""
 	}
-	return step(event, "started")
+	return step(event, steplog.Started)
 }
 
 func (e *events) readDone(event *stepEvent) string {
@@ -311,9 +312,9 @@ func (e *events) readDone(event *stepEvent) string {
 		return e.drifted.done(event)
 	}
 	if e.isPlan(event) {
-		return step(event, "planned")
+		return step(event, steplog.Planned)
 	}
-	return step(event, "done")
+	return step(event, steplog.Done)
 }
 
 // isPlan reports whether the step is only what an update would do: a preview reads
@@ -342,16 +343,20 @@ func (e *events) readFailed(event *stepEvent) string {
 	e.counts.failed(event)
 	e.planned.noteFailed(event)
 	e.resources.failed(event)
-	return step(event, "failed")
+	return step(event, steplog.Failed)
 }
 
 // step is the log line of a resource operation, or "" for an unchanged resource and for
 // the stack itself.
-func step(event *stepEvent, what string) string {
+func step(event *stepEvent, phase steplog.Phase) string {
 	if event.Metadata.Op == apitype.OpSame || event.Metadata.Type == stackType {
 		return ""
 	}
-	return about(event.Metadata.URN, fmt.Sprintf("%s %s", event.Metadata.Op, what))
+	kind, name := kindAndName(event.Metadata.URN)
+	if kind == "" {
+		return fmt.Sprintf("%s %s", event.Metadata.Op, phase)
+	}
+	return steplog.Step{Type: kind, Name: name, Op: string(event.Metadata.Op), Phase: phase}.Line()
 }
 
 // isWork reports whether the step is a provider operation: an unchanged resource needs

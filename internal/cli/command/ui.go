@@ -23,7 +23,7 @@ import (
 const maxPort = 65535
 
 func newUI(s *session) *cobra.Command {
-	port, noOpen := 0, false
+	port, noOpen, fluxNamespace := 0, false, ""
 	cmd := &cobra.Command{
 		Use: "ui", Short: "Show the Stacks as a page in your browser", Args: cobra.NoArgs,
 		Long: `Serves a page for your browser on this machine and opens it: the Stacks and what they depend on, runs as they happen, plans
@@ -39,16 +39,17 @@ on the page with the permissions of your kubeconfig. If you may not list the Sta
 			if port < 0 || port > maxPort {
 				return fmt.Errorf("--port must be between 0 and %d", maxPort)
 			}
-			return s.ui(cmd.Context(), port, !noOpen)
+			return s.ui(cmd.Context(), port, !noOpen, fluxNamespace)
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "the port to listen on, 0 for a free one")
+	cmd.Flags().StringVar(&fluxNamespace, "flux-namespace", s.namespace(), "the namespace of the controller, whose log has the steps of runs")
 	cmd.Flags().BoolVar(&noOpen, "no-open", false, "do not open the browser")
 	return cmd
 }
 
-// ui serves the page until ctx ends.
-func (s *session) ui(ctx context.Context, port int, open bool) error {
+// ui serves the page until ctx ends. The log of the controller is in fluxNamespace.
+func (s *session) ui(ctx context.Context, port int, open bool, fluxNamespace string) error {
 	api, err := s.connect(ctx)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (s *session) ui(ctx context.Context, port int, open bool) error {
 	if err != nil {
 		return err
 	}
-	server, err := ui.Listen(ctx, ui.Options{API: api, Commands: &pageCommands{s, api}, Files: files, Port: port})
+	server, err := ui.Listen(ctx, ui.Options{API: api, Commands: &pageCommands{session: s, api: api, fluxNamespace: fluxNamespace}, Files: files, Port: port})
 	if err != nil {
 		return err
 	}

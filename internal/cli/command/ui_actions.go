@@ -39,6 +39,9 @@ const maxReason = 1024
 type pageCommands struct {
 	session *session
 	api     client.WithWatch
+	// fluxNamespace is that of the controller.
+	fluxNamespace string
+	followed      followedRuns
 }
 
 // quiet returns a session whose messages and output are kept, and not printed.

@@ -56,7 +56,7 @@ func (p *pageCommands) Graph(stacks []*v1.Stack, focus, message string) any {
 
 // Detail implements ui.Commands. What cannot be read is missing, and the warnings say so.
 func (p *pageCommands) Detail(ctx context.Context, stack *v1.Stack) (any, error) {
-	in := view.Input{Stack: stack, Now: p.session.Now()}
+	in := view.Input{Stack: stack, Progress: p.progress(stack), Now: p.session.Now()}
 	note := func(err error) {
 		if err != nil {
 			in.Warnings = append(in.Warnings, err.Error())
@@ -196,7 +196,7 @@ func (p *pageCommands) logs(ctx context.Context, stack *v1.Stack) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = of.print(ctx, s.namespace())
+	err = of.print(ctx, p.fluxNamespace)
 	notes := texts(said.String(), "⚠️")
 	if err != nil {
 		notes = append(notes, err.Error())

@@ -13,6 +13,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -47,11 +48,41 @@ type entry struct {
 	ControllerKind string `json:"controllerKind"`
 	Name           string `json:"name"`
 	Namespace      string `json:"namespace"`
+	Run            string `json:"run"`
 }
 
 // Copy prints the lines that match the filter until the log ends. It skips lines that are
 // not JSON: they do not come from the controller.
 func Copy(out io.Writer, log io.Reader, filter Filter) error {
+	return each(log, func(line []byte) error {
+		text := filter.format(line)
+		if text == "" {
+			return nil
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return fmt.Errorf("printing the log: %w", err)
+		}
+		return nil
+	})
+}
+
+// OfRun passes on the lines of a run until the log ends.
+func OfRun(log io.Reader, id string, add func(run.LogLine)) error {
+	return each(log, func(line []byte) error {
+		var e entry
+		if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &e) != nil || e.Run != id {
+			return nil
+		}
+		at, err := time.Parse(time.RFC3339, e.Timestamp)
+		if err == nil {
+			add(run.LogLine{At: at, Text: e.Message})
+		}
+		return nil
+	})
+}
+
+// each calls do with each line until the log ends, but not with those that are too long.
+func each(log io.Reader, do func(line []byte) error) error {
 	reader := bufio.NewReaderSize(log, maxLine)
 	for {
 		line, err := reader.ReadSlice('\n')
@@ -60,10 +91,8 @@ func Copy(out io.Writer, log io.Reader, filter Filter) error {
 				continue
 			}
 		}
-		if text := filter.format(line); text != "" {
-			if _, err := io.WriteString(out, text); err != nil {
-				return fmt.Errorf("printing the log: %w", err)
-			}
+		if err := do(line); err != nil {
+			return err
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

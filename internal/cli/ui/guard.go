@@ -81,7 +81,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !slices.Contains(g.hosts, r.Host):
 		refuse(w, http.StatusMisdirectedRequest, "this server is only for the address that the command has printed")
-	case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.URL.Path != "/":
+	case !slices.Contains([]string{"", "none", "same-origin"}, r.Header.Get("Sec-Fetch-Site")) && r.URL.Path != "/": // another port is the same site
 		refuse(w, http.StatusForbidden, "another site must not ask this server")
 	case !g.isOwnOrigin(r):
 		refuse(w, http.StatusForbidden, "the request is not from the page")

@@ -41,6 +41,10 @@ const (
 type Commands interface {
 	// Detail returns all that the view of a Stack shows at first.
 	Detail(ctx context.Context, stack *v1.Stack) (any, error)
+	// Follow follows the run in flight of a Stack until ctx ends, and calls changed whenever Progress has more.
+	Follow(ctx context.Context, stack *v1.Stack, changed func())
+	// Progress returns what a run has done that is followed, nil if none is. Detail has it as well.
+	Progress(stack *v1.Stack) any
 	// Part returns one part of a Stack, such as its plan, or of one of its runs.
 	Part(ctx context.Context, stack *v1.Stack, part, run string) (any, error)
 	// Act does an action, and returns what the command says.

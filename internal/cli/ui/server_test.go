@@ -36,6 +36,16 @@ func (standIn) Row(stack *v1.Stack) any {
 func (s standIn) Detail(_ context.Context, stack *v1.Stack) (any, error) {
 	return map[string]string{"stack": stack.Spec.Stack}, s.failure
 }
+func (standIn) Follow(ctx context.Context, _ *v1.Stack, changed func()) {
+	changed()
+	<-ctx.Done()
+}
+func (standIn) Progress(stack *v1.Stack) any {
+	if stack.Status.Run == nil {
+		return nil
+	}
+	return map[string]string{"id": stack.Status.Run.ID}
+}
 func (s standIn) Part(_ context.Context, _ *v1.Stack, part, run string) (any, error) {
 	if part != "plan" {
 		return nil, ErrNoPart
@@ -144,6 +154,7 @@ func TestRequestsThatAreNotOfThePageAreRefused(t *testing.T) {
 		"another origin":                 {"GET", "/api/graph", func(r *http.Request) { r.Header.Set("Origin", "http://attacker.example") }, http.StatusForbidden},
 		"no origin at all":               {"GET", "/api/graph", func(r *http.Request) { r.Header.Set("Origin", "null") }, http.StatusForbidden},
 		"another site":                   {"GET", "/api/graph", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, http.StatusForbidden},
+		"another port":                   {"GET", "/api/graph", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, http.StatusForbidden},
 		"another cookie":                 {"GET", "/api/graph", func(r *http.Request) { r.Header.Set("Cookie", s.cookie.Name+"=0") }, http.StatusUnauthorized},
 		"an action":                      {"POST", post, nil, http.StatusOK},
 		"an action without the header":   {"POST", post, func(r *http.Request) { r.Header.Del(postHeader) }, http.StatusForbidden},

@@ -4,16 +4,12 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 )
 
 const (
@@ -124,47 +120,4 @@ func (s *Server) streamStacks(w http.ResponseWriter, r *http.Request) {
 		}
 		return out.send("stacks", event)
 	})
-}
-
-// goneEvent says that there is nothing to show.
-type goneEvent struct {
-	Message string `json:"message"`
-}
-
-func (s *Server) streamDetail(w http.ResponseWriter, r *http.Request, key client.ObjectKey) {
-	out, end, ok := s.open(w)
-	if !ok {
-		return
-	}
-	defer end()
-	of := s.hub.subscribe(key)
-	defer s.hub.unsubscribe(of)
-	var sent []byte
-	out.follow(r.Context(), of, detailEvery, func() error {
-		stack, known := s.hub.get(key)
-		if !known {
-			return nil
-		}
-		event, value := s.detailEvent(r.Context(), key, stack)
-		data, err := marshal(value)
-		if err != nil || bytes.Equal(data, sent) {
-			return err
-		}
-		sent = data
-		return out.send(event, value)
-	})
-}
-
-// detailEvent returns the event with what a Stack is now.
-func (s *Server) detailEvent(ctx context.Context, key client.ObjectKey, stack *v1.Stack) (string, any) {
-	if stack == nil {
-		return "gone", goneEvent{fmt.Sprintf("Stack %s does not exist", key)}
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	detail, err := s.commands.Detail(ctx, stack)
-	if err != nil {
-		return "gone", goneEvent{bounded.Text(fmt.Sprintf("Stack %s cannot be read: %v", key, err), maxMessage)}
-	}
-	return "detail", detail
 }

@@ -26,8 +26,8 @@ type Input struct {
 	Records *records.Records
 	// Plan is what is proposed, in full.
 	Plan *plan.Plan
-	// Steps of the run in flight, as far as the server has seen them.
-	Steps []Step
+	// Progress of the run in flight, nil if the server has not followed its log.
+	Progress *Progress
 	// Allowed is what the API server lets the person do, whether or not it makes sense now.
 	Allowed May
 	// Warnings say what could not be read.

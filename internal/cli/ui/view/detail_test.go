@@ -99,15 +99,17 @@ func TestWhatAPersonMayDoIsWhatMakesSenseNow(t *testing.T) {
 func TestTheDetailOfAStackWithARun(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackOf(t, "fleet", "cluster")
-	detail := DetailOf(Input{Stack: stack, Now: now(), Steps: []Step{{Op: "create", Name: "a", Type: "t", State: StepDone, Seconds: 3}, {Op: "create", Name: "b", Type: "t", State: StepRunning}}})
-	g.Expect(detail.Run).To(Equal(&Run{ID: "01jnb2", Operation: "update", StartedAt: "2026-03-02T10:15:42Z", Revision: stack.Status.Run.Revision, Done: 1,
-		Message: "Running update at revision " + stack.Status.Run.Revision + " for 30s: 3 created, 2 in progress after 10s",
-		Steps:   []Step{{Op: "create", Name: "a", Type: "t", State: StepDone, Seconds: 3}, {Op: "create", Name: "b", Type: "t", State: StepRunning}}}))
+	progress := &Progress{ID: "01jnb2", Done: 1, Steps: []Step{{Op: "create", Name: "a", Type: "t", State: StepDone, Seconds: 3}, {Op: "create", Name: "b", Type: "t", State: StepRunning}}}
+	detail := DetailOf(Input{Stack: stack, Now: now(), Progress: progress})
+	g.Expect(detail.Run).To(Equal(&Run{Progress: *progress, Operation: "update", StartedAt: "2026-03-02T10:15:42Z", Revision: stack.Status.Run.Revision,
+		Message: "Running update at revision " + stack.Status.Run.Revision + " for 30s: 3 created, 2 in progress after 10s"}))
 	approved := &plan.Plan{Steps: make([]plan.Step, 5)}
 	stack.Status.Plan = &v1.PlanStatus{Digest: "sha256:1", State: v1.PlanApproved}
 	stack.Status.Run.Approved = "sha256:1"
-	detail = DetailOf(Input{Stack: stack, Now: now(), Plan: approved, Steps: []Step{{State: StepFailed}, {State: StepRunning}}})
-	g.Expect([]int{detail.Run.Done, detail.Run.Total}).To(Equal([]int{1, 5}))
+	progress.ID = "an earlier run"
+	detail = DetailOf(Input{Stack: stack, Now: now(), Plan: approved, Progress: progress})
+	g.Expect(detail.Run.Progress).To(Equal(Progress{ID: "01jnb2"}))
+	g.Expect(detail.Run.Total).To(Equal(5))
 	g.Expect(detail.Proposal).To(BeNil(), "nobody has to decide")
 }
 

@@ -19,8 +19,13 @@ export function nameOf(urn) {
   return (urn || "").split("::").slice(3).join("::") || urn || "";
 }
 
+// What a run in flight does beside that, and what it is drawn as.
+const parts = {"create-replacement": ["create", "Create new"], "delete-replaced": ["delete", "Delete old"], "import-replacement": ["import", "Import new"],
+  "discard-replaced": ["retain", "Keep old"], refresh: ["same", "Refresh"], read: ["same", "Read"], "read-replacement": ["same", "Read new"]};
+
 export function op(name) {
-  return h("span", {class: `op op-${verbs[name] ? name : "same"}`}, `${signs[name] || "·"} ${verbs[name] || name}`);
+  const [as, text] = parts[name] || [verbs[name] ? name : "same", verbs[name] || name];
+  return h("span", {class: `op op-${as}`}, `${parts[name] || verbs[name] ? signs[as] : "·"} ${text}`);
 }
 
 function value(raw) {

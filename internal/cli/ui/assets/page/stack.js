@@ -65,8 +65,8 @@ export function open(main, address) {
     case "plan": return (fresh || changed("plan", [detail.proposal, detail.may])) && load("plan", drawPlan);
     case "drift": return (fresh || changed("drift", detail.drift)) && load("drift", drawDrift);
     case "resources": return (fresh || changed("resources", [detail.stack.lastRun, detail.stack.revision])) && load("resources", resources.show);
-    case "events": return (fresh || changed("events", detail)) && load("events", drawEvents);
-    case "logs": return (fresh || changed("logs", [detail.stack.lastRun, detail.run])) && load("logs", drawLogs);
+    case "events": return (fresh || changed("events", {...detail, run: null})) && load("events", drawEvents);
+    case "logs": return (fresh || changed("logs", [detail.stack.lastRun, detail.run && [detail.run.message, detail.run.done]])) && load("logs", drawLogs);
     default: put(body, h("p", {class: "empty"}, "A Stack has no such part."));
     }
   }
@@ -139,6 +139,11 @@ export function open(main, address) {
     detail(next) {
       detail = next;
       failed = "";
+      draw();
+    },
+    progress(event) {
+      if (!detail || !detail.run || detail.run.id !== event.id) return;
+      detail = {...detail, run: {...detail.run, done: event.done, steps: event.steps, unread: event.unread}};
       draw();
     },
     gone(event) {

@@ -1,0 +1,116 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ui
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+)
+
+// stackStream shows one Stack: all of it when it changes, and in between only what its run in flight does, which asks the
+// API server for nothing.
+type stackStream struct {
+	*stream
+	server *Server
+	key    client.ObjectKey
+	of     *subscriber
+
+	// version of the Stack that was sent, when that was, and what was sent last.
+	version  string
+	looked   time.Time
+	detail   []byte
+	progress []byte
+	// run is the one that is followed until stop is called.
+	run  string
+	stop context.CancelFunc
+}
+
+func (s *Server) streamDetail(w http.ResponseWriter, r *http.Request, key client.ObjectKey) {
+	out, end, ok := s.open(w)
+	if !ok {
+		return
+	}
+	defer end()
+	of := s.hub.subscribe(key)
+	defer s.hub.unsubscribe(of)
+	one := &stackStream{stream: out, server: s, key: key, of: of, stop: func() {}}
+	defer func() { one.stop() }()
+	out.follow(r.Context(), of, detailEvery, func() error { return one.look(r.Context()) })
+}
+
+// look sends what is new.
+func (s *stackStream) look(ctx context.Context) error {
+	stack, known := s.server.hub.get(s.key)
+	if !known {
+		return nil
+	}
+	s.followRun(ctx, stack)
+	if stack != nil && stack.ResourceVersion == s.version && time.Since(s.looked) < refreshEvery/2 {
+		return s.sendNew("progress", s.server.commands.Progress(stack), &s.progress)
+	}
+	event, value := s.server.detailEvent(ctx, s.key, stack)
+	if s.version, s.looked = "", time.Now(); stack != nil {
+		s.version = stack.ResourceVersion
+	}
+	return s.sendNew(event, value, &s.detail)
+}
+
+// sendNew sends an event unless it is the same as the last of its kind.
+func (s *stackStream) sendNew(event string, value any, sent *[]byte) error {
+	if value == nil {
+		return nil
+	}
+	data, err := marshal(value)
+	if err != nil || bytes.Equal(data, *sent) {
+		return err
+	}
+	*sent = data
+	return s.send(event, value)
+}
+
+// followRun follows the run in flight, and no longer the one before it.
+func (s *stackStream) followRun(ctx context.Context, stack *v1.Stack) {
+	id := ""
+	if stack != nil && stack.Status.Run != nil {
+		id = stack.Status.Run.ID
+	}
+	if id == s.run {
+		return
+	}
+	s.stop()
+	s.run, s.stop = id, func() {}
+	if id == "" {
+		return
+	}
+	following, stop := context.WithCancel(ctx)
+	s.stop = stop
+	go s.server.commands.Follow(following, stack, s.of.awake)
+}
+
+// goneEvent says that there is nothing to show.
+type goneEvent struct {
+	Message string `json:"message"`
+}
+
+// detailEvent returns the event with what a Stack is now.
+func (s *Server) detailEvent(ctx context.Context, key client.ObjectKey, stack *v1.Stack) (string, any) {
+	if stack == nil {
+		return "gone", goneEvent{fmt.Sprintf("Stack %s does not exist", key)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	detail, err := s.commands.Detail(ctx, stack)
+	if err != nil {
+		return "gone", goneEvent{bounded.Text(fmt.Sprintf("Stack %s cannot be read: %v", key, err), maxMessage)}
+	}
+	return "detail", detail
+}
