@@ -112,12 +112,12 @@ test-e2e: tools build cli ## Run the tests against all real components
 	$(if $(SHORT),,@cat bin/killed-at-random.txt)
 
 .PHONY: test-browser
-test-browser: bin/chromium bin/axe ## Test the page of flux pulumi ui in Chromium
+test-browser: $(DEMO_TOOLS) build cli bin/chromium bin/axe ## Test the page of flux pulumi ui in Chromium
 	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) ./tests/browser
 
 .PHONY: pictures
-pictures: bin/chromium ## Take the pictures of the page for the documentation
-	$(AS_PROGRAMS) SCREENSHOTS=../../docs/pictures go test -count=1 ./tests/browser -run TestPictures
+pictures: $(DEMO_TOOLS) build cli bin/chromium ## Take the pictures of the page for the documentation
+	$(AS_PROGRAMS) PICTURES=../../docs/pictures go test -count=1 ./tests/browser -run TestThePageOfARealSystem
 
 .PHONY: cluster-tools
 cluster-tools: ## Build what a Kubernetes node is made of (5 minutes)

@@ -6,8 +6,10 @@ package browser
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +26,8 @@ const patience = 10 * time.Second
 type tab struct {
 	t   *testing.T
 	ctx context.Context
+	// wait is how long it waits for what it expects to see.
+	wait time.Duration
 }
 
 // size of a window, and its theme.
@@ -45,15 +49,12 @@ func looks() []look {
 // newTab starts Chromium, and fails the test at its end if the page has thrown an error or broken its own policy.
 func newTab(t *testing.T, l look) *tab {
 	t.Helper()
-	program, err := filepath.Abs("../../bin/chromium/chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(program); err != nil {
-		t.Skip("there is no Chromium: make bin/chromium unpacks it where there is a way to Debian's archive")
-	}
+	program := needsChromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.WindowSize(int(l.width), int(l.height)))
+		chromedp.WindowSize(int(l.width), int(l.height)), chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+			cmd.Dir = filepath.Dir(program) // where its cache of fonts is
+			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		}))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -63,12 +64,32 @@ func newTab(t *testing.T, l look) *tab {
 		}
 		cancel()
 	})
-	p := &tab{t: t, ctx: ctx}
+	p := &tab{t: t, ctx: ctx, wait: patience}
 	p.listen()
-	p.do(log.Enable(), emulation.SetDeviceMetricsOverride(l.width, l.height, 1, l.width < 500),
+	p.do(log.Enable())
+	p.appear(l)
+	return p
+}
+
+// needsChromium returns the program, and skips the test where there is none.
+func needsChromium(t *testing.T) string {
+	t.Helper()
+	program, err := filepath.Abs("../../bin/chromium/chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("there is no Chromium: make bin/chromium unpacks it where there is a way to Debian's archive")
+	}
+	return program
+}
+
+// appear gives the window another size, and the theme.
+func (p *tab) appear(l look) {
+	p.t.Helper()
+	p.do(emulation.SetDeviceMetricsOverride(l.width, l.height, 1, l.width < 500),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: l.theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
-	return p
 }
 
 func (p *tab) listen() {
@@ -86,7 +107,7 @@ func (p *tab) listen() {
 
 func (p *tab) do(actions ...chromedp.Action) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.wait)
 	defer cancel()
 	// The first call starts the browser, which must not end with the time of that call.
 	if chromedp.FromContext(p.ctx).Browser == nil {
@@ -102,7 +123,7 @@ func (p *tab) do(actions ...chromedp.Action) {
 // text returns what can be read in the first element of a selector, "" if there is none.
 func (p *tab) text(selector string) string {
 	var text string
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.wait)
 	defer cancel()
 	_ = chromedp.Run(ctx, chromedp.Evaluate(`(document.querySelector(`+quoted(selector)+`) || {innerText: ""}).innerText`, &text))
 	return text
@@ -111,11 +132,20 @@ func (p *tab) text(selector string) string {
 // sees waits until the expression of JavaScript is true.
 func (p *tab) sees(what, expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.wait)
 	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(0))); err != nil {
+	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(0)))
+	for ctx.Err() == nil && isOfAnotherPage(err) {
+		err = chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(0)))
+	}
+	if err != nil {
 		p.t.Fatalf("not seen: %s (%s)\non the page:\n%s", what, err, p.text("body"))
 	}
+}
+
+// isOfAnotherPage reports whether the page in which something was to be seen is gone: the printed address leads to another one.
+func isOfAnotherPage(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "Cannot find context") || strings.Contains(err.Error(), "Execution context was destroyed"))
 }
 
 // reads waits until the text can be read in the element.
@@ -137,19 +167,29 @@ func (p *tab) open(url string) {
 	p.do(chromedp.Navigate(url))
 }
 
+// fill types a text into a field.
+func (p *tab) fill(selector, text string) {
+	p.t.Helper()
+	p.do(chromedp.SendKeys(selector, text))
+}
+
 // picture writes what is on the screen below SCREENSHOTS, if that is set.
 func (p *tab) picture(name string) {
 	p.t.Helper()
-	directory := os.Getenv("SCREENSHOTS")
-	if directory == "" {
-		return
+	if directory := os.Getenv("SCREENSHOTS"); directory != "" {
+		p.save(filepath.Join(directory, name+".png"))
 	}
+}
+
+// save writes what is on the screen into a file.
+func (p *tab) save(path string) {
+	p.t.Helper()
 	var png []byte
 	p.do(chromedp.CaptureScreenshot(&png))
-	if err := os.MkdirAll(directory, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(directory, name+".png"), png, 0o644); err != nil {
+	if err := os.WriteFile(path, png, 0o644); err != nil {
 		p.t.Fatal(err)
 	}
 }

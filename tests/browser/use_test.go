@@ -219,22 +219,6 @@ func (p *tab) tabTo(text string) {
 	p.t.Fatalf("Tab does not reach %q", text)
 }
 
-// TestAThousandStacksAreShownInASecond with 2 cores that do nothing else; a busy machine has four of them.
-func TestAThousandStacksAreShownInASecond(t *testing.T) {
-	short.Skip(t)
-	s := newStandIn(t, many(1000))
-	p := newTab(t, wide())
-	p.open(s.url + "/#/stacks")
-	p.reads("main", "1000 Stacks")
-	var took float64
-	p.do(chromedp.Reload())
-	p.do(chromedp.Evaluate(`new Promise((done) => { const look = () => document.querySelectorAll("[data-stack]").length === 1000 ? done(performance.now()) : requestAnimationFrame(look); look(); })`, &took, awaited))
-	t.Logf("1000 Stacks after %.0f ms", took)
-	if took > 4000 {
-		t.Errorf("1000 Stacks took %.0f ms", took)
-	}
-}
-
 // TestTextsOfOthersAreOnlyText: whatever a name, a message, a resource or a log is made of.
 func TestTextsOfOthersAreOnlyText(t *testing.T) {
 	const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script>" onfocus="window.owned=1" javascript:window.owned=1 ${window.owned=1}` + "\u202egnp.exe\x1b[31m"
