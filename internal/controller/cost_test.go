@@ -4,7 +4,6 @@
 package controller
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -59,7 +58,7 @@ func (c cost) log(t *testing.T, of *orderedCluster, runs int) {
 		return
 	}
 	now, n := newCost(t, of), float64(runs)
-	t.Log(fmt.Sprintf("%d runs in %.1f s: %d requests, %.1f s of CPU here (%.2f ms each) and %.1f s in the API server (%.2f ms each); the database of etcd grew from %.1f to %.1f MiB (%.1f KiB each)",
+	t.Logf("%d runs in %.1f s: %d requests, %.1f s of CPU here (%.2f ms each) and %.1f s in the API server (%.2f ms each); the database of etcd grew from %.1f to %.1f MiB (%.1f KiB each)",
 		runs, now.at.Sub(c.at).Seconds(), now.requests-c.requests, now.own-c.own, (now.own-c.own)/n*1000, now.server-c.server, (now.server-c.server)/n*1000,
-		c.stored/(1<<20), now.stored/(1<<20), (now.stored-c.stored)/n/1024))
+		c.stored/(1<<20), now.stored/(1<<20), (now.stored-c.stored)/n/1024)
 }
