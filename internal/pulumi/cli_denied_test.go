@@ -21,9 +21,7 @@ func (l *lab) notForPrograms() string {
 	if l.driver.Sandbox == nil {
 		l.Skip("the kernel has no sandbox")
 	}
-	here, err := os.Getwd()
-	l.Expect(err).NotTo(HaveOccurred())
-	dir, err := os.MkdirTemp(here, ".denied-")
+	dir, err := os.MkdirTemp("", "denied-")
 	l.Expect(err).NotTo(HaveOccurred())
 	l.Cleanup(func() { _ = os.RemoveAll(dir) })
 	l.Expect(os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o600)).To(Succeed())
@@ -42,7 +40,7 @@ func TestAFailureNamesWhatTheSandboxKeepsFromAProgram(t *testing.T) {
 	result := reads()
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(And(ContainSubstring("permission denied"),
-		HaveSuffix(keeps+file+": the platform can list it in --sandbox-read-paths, or in --sandbox-write-paths if programs write to it)")))
+		ContainSubstring(keeps+file), ContainSubstring("--sandbox-write-paths")))
 
 	l.driver.Sandbox.Own = []string{dir}
 	l.Expect(reads().Message).To(HaveSuffix(keeps + file + ", which is the controller's, and no flag allows it)"))
@@ -62,5 +60,5 @@ func TestAFailedInstallationNamesWhatTheSandboxKeepsFromAScript(t *testing.T) {
 	result := l.doWritten(t.Context(), dir, r)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(And(HavePrefix(installing+": "), ContainSubstring("Permission denied"),
-		HaveSuffix(" (the sandbox of local runs keeps programs from "+kept+": the platform can list it in --sandbox-read-paths, or in --sandbox-write-paths if programs write to it)")))
+		ContainSubstring(" (the sandbox of local runs keeps programs from "+kept), ContainSubstring("--sandbox-write-paths")))
 }

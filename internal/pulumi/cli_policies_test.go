@@ -135,7 +135,9 @@ func TestAPackThatCannotBeUsedStopsTheRun(t *testing.T) {
 			result := l.guarded(t.Context(), r, test.files, labPack("base", "values", test.config))
 			g := NewWithT(t)
 			g.Expect(result.Outcome).To(Equal(run.PolicyPackFailed), result.Message)
-			g.Expect(result.Message).To(Equal(test.message))
+			// How the connection of a process that has died ends depends on what was in it.
+			message := strings.ReplaceAll(result.Message, "connection reset by peer", "EOF")
+			g.Expect(message).To(Equal(test.message))
 			g.Expect(l.things()).To(BeZero())
 		})
 	}
