@@ -97,8 +97,9 @@ for dir in glob.glob("venv/lib/*/site-packages"):
 	said = update(source)
 	l.Expect(said).To(ContainElements(snapshot.ErrCorrupt.Error(), ContainSubstring("module: as installed, command: as installed")))
 	l.Expect(l.newCalls()).To(Equal([]string{"install", "up"}))
-	update(source)
-	l.Expect(l.newCalls()).To(Equal([]string{"up"}), "it was replaced")
+	replaced := said
+	said = update(source)
+	l.Expect(l.newCalls()).To(Equal([]string{"up"}), "it was replaced: %q, then %q", replaced, said)
 }
 
 // damageSnapshots changes a byte of each, as a failing disk does.
