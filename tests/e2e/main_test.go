@@ -76,10 +76,8 @@ func runTests(m *testing.M) (code int, err error) {
 	defer cancel()
 	shared, err = newWorld(ctx, dir, system.Options{
 		WithNotifications: true, Installed: true,
-		// Tests that hold runs must not take all slots from the tests beside them. The gate takes a permission of its own.
-		ControllerArgs: append([]string{
-			"--enable-leader-election", "--concurrent-runs=12", "--feature-gates=ObjectLevelWorkloadIdentity=true",
-		}, sandboxArgs(dir, root)...),
+		// Tests that hold runs must not take all slots from the tests beside them.
+		ControllerArgs: append([]string{"--enable-leader-election", "--concurrent-runs=12"}, sandboxArgs(dir, root)...),
 		// Older API servers do not stream lists, so the controller lists, which takes another permission. Controllers
 		// of other worlds use streaming.
 		ControllerEnv: []string{"KUBE_FEATURE_WatchListClient=false"},
