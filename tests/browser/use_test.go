@@ -5,13 +5,13 @@ package browser
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
@@ -21,11 +21,7 @@ func wide() look { return look{"wide-light", 1440, 900, "light"} }
 // posts waits until the page has asked for exactly this.
 func (s *standIn) posts(t *testing.T, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !slices.Contains(s.requests(), want); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the page has not posted %s, but %q", want, s.requests())
-		}
-	}
+	NewWithT(t).Eventually(s.requests).WithTimeout(patience).Should(ContainElement(want))
 }
 
 // TestAPlanIsApprovedByItsDigest also leaves the question once, with which nothing is approved.

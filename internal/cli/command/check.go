@@ -178,29 +178,29 @@ func (s *session) checkDeployments(ctx context.Context, api client.Client) bool 
 		for _, container := range deployment.Spec.Template.Spec.Containers {
 			s.Actionf("%s", container.Image)
 			if container.Name == managerContainer {
-				s.checkFlags(ctx, api, deployment.Name, container.Args)
-				s.warnOfPolicySets(ctx, api, deployment, container.Args)
+				s.checkFlags(ctx, api, deployment, container.Args)
 			}
 		}
 	}
 	return ok
 }
 
-// checkFlags says what the controller also logs when it starts, and which identities it ignores.
-func (s *session) checkFlags(ctx context.Context, api client.Reader, deployment string, args []string) {
+// checkFlags says what the controller also logs when it starts, which identities it ignores, and whether PolicySets guard its Stacks.
+func (s *session) checkFlags(ctx context.Context, api client.Client, deployment *appsv1.Deployment, args []string) {
 	flags, err := lockdown.Parse(args)
 	if err != nil {
-		s.Warningf("%s: cannot read its flags: %v", deployment, err)
+		s.Warningf("%s: cannot read its flags: %v", deployment.Name, err)
 		return
 	}
 	if warning := flags.Warning(); warning != "" {
-		s.Warningf("%s: %s", deployment, warning)
+		s.Warningf("%s: %s", deployment.Name, warning)
 	}
 	switch row, warns := flags.SandboxRow(); {
 	case warns:
-		s.Warningf("%s: %s", deployment, row)
+		s.Warningf("%s: %s", deployment.Name, row)
 	case row != "":
-		s.Actionf("%s: %s", deployment, row)
+		s.Actionf("%s: %s", deployment.Name, row)
 	}
-	s.warnOfIdentities(ctx, api, deployment, flags)
+	s.warnOfIdentities(ctx, api, deployment.Name, flags)
+	s.warnOfPolicySets(ctx, api, deployment, flags)
 }

@@ -18,9 +18,8 @@ import (
 
 // warnOfPolicySets says whether PolicySets guard the Stacks of a controller that serves one namespace only. If it
 // may not list them, it runs its Stacks without, and no status says so: a PolicySet only counts them as unchecked.
-func (s *session) warnOfPolicySets(ctx context.Context, api client.Client, deployment *appsv1.Deployment, args []string) {
-	flags, err := lockdown.Parse(args)
-	if err != nil || flags.WatchAllNamespaces {
+func (s *session) warnOfPolicySets(ctx context.Context, api client.Client, deployment *appsv1.Deployment, flags lockdown.Flags) {
+	if flags.WatchAllNamespaces {
 		return
 	}
 	account := cmp.Or(deployment.Spec.Template.Spec.ServiceAccountName, "default")
