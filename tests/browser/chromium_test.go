@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,7 +146,8 @@ func (p *tab) sees(what, expression string) {
 
 // isOfAnotherPage reports whether the page in which something was to be seen is gone: the printed address leads to another one.
 func isOfAnotherPage(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "Cannot find context") || strings.Contains(err.Error(), "Execution context was destroyed"))
+	return err != nil && slices.ContainsFunc([]string{"Cannot find context", "Execution context was destroyed", "Inspected target navigated or closed"},
+		func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 // reads waits until the text can be read in the element.
