@@ -8,6 +8,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,10 +24,18 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/identity"
 )
 
-// audiences records for which audiences tokens were requested.
+// audiences records for which audiences tokens were requested. Several tokens
+// are renewed at the same time.
 type audiences struct {
 	*issuer
+	mu    sync.Mutex
 	asked []string
+}
+
+func (a *audiences) all() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.asked)
 }
 
 func (a *audiences) ServiceAccounts(string) corev1client.ServiceAccountInterface { return a }
@@ -33,7 +43,9 @@ func (a *audiences) ServiceAccounts(string) corev1client.ServiceAccountInterface
 func (a *audiences) CreateToken(
 	ctx context.Context, name string, request *authenticationv1.TokenRequest, options metav1.CreateOptions,
 ) (*authenticationv1.TokenRequest, error) {
+	a.mu.Lock()
 	a.asked = append(a.asked, request.Spec.Audiences...)
+	a.mu.Unlock()
 	return a.issuer.CreateToken(ctx, name, request, options)
 }
 
@@ -52,7 +64,7 @@ func TestEachTokenIsForItsAudienceUntilTheRunEnds(t *testing.T) {
 		access, err := accounts.OpenTokens(ctx, dir, deployer, clouds(), ignore)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(access.Dir).To(Equal(dir))
-		g.Expect(tokens.asked).To(Equal([]string{"sts.amazonaws.com", "https://vault"}))
+		g.Expect(tokens.all()).To(Equal([]string{"sts.amazonaws.com", "https://vault"}))
 		inFile := func(name string) string {
 			synctest.Wait()
 			info, err := os.Stat(filepath.Join(dir, name))
@@ -69,14 +81,14 @@ func TestEachTokenIsForItsAudienceUntilTheRunEnds(t *testing.T) {
 		time.Sleep(49 * time.Minute)
 		renewed := []string{inFile("aws-token"), inFile("vault.token")}
 		g.Expect(renewed).To(ConsistOf("deployer-token-3", "deployer-token-4"))
-		g.Expect(tokens.asked).To(HaveLen(4))
-		g.Expect(tokens.asked[2:]).To(ConsistOf("sts.amazonaws.com", "https://vault"))
+		g.Expect(tokens.all()).To(HaveLen(4))
+		g.Expect(tokens.all()[2:]).To(ConsistOf("sts.amazonaws.com", "https://vault"))
 		g.Expect(access.Tokens()).To(ConsistOf("deployer-token-1", "deployer-token-2", "deployer-token-3", "deployer-token-4"))
 
 		access.Close()
 		g.Expect(os.ReadDir(dir)).To(BeEmpty(), "no token outlives its run")
 		time.Sleep(2 * time.Hour)
-		g.Expect(tokens.asked).To(HaveLen(4))
+		g.Expect(tokens.all()).To(HaveLen(4))
 	})
 }
 
@@ -99,7 +111,7 @@ func (r *refusing) ServiceAccounts(string) corev1client.ServiceAccountInterface 
 func (r *refusing) CreateToken(
 	ctx context.Context, name string, request *authenticationv1.TokenRequest, options metav1.CreateOptions,
 ) (*authenticationv1.TokenRequest, error) {
-	if len(r.asked) > 0 {
+	if len(r.all()) > 0 {
 		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "serviceaccounts"}, name, errors.New("no"))
 	}
 	return r.audiences.CreateToken(ctx, name, request, options)
