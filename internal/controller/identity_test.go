@@ -115,3 +115,28 @@ func TestAnIdentityThatIsNotKnownStartsNoRun(t *testing.T) {
 		})
 	}
 }
+
+func TestAPreviewIsComparedWithTheIdentityOfTheStackThatItNames(t *testing.T) {
+	g := NewWithT(t)
+	w := pullRequestWorld(t, nil)
+	w.WorkloadIdentity = true
+	for _, account := range []*corev1.ServiceAccount{
+		{ObjectMeta: metav1.ObjectMeta{Namespace: realKey.Namespace, Name: "deployer", Annotations: map[string]string{identity.AWSRoleAnnotation: role}}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "reader", Annotations: map[string]string{identity.AWSRoleAnnotation: otherRole}}},
+	} {
+		g.Expect(w.Create(t.Context(), account)).To(Succeed())
+	}
+	preview, proposal := w.startedRun(key), w.startedRun(realKey)
+	g.Expect(preview.PlanInputs).To(Equal(proposal.PlanInputs))
+	g.Expect(preview.Identity.AWS.Role).To(Equal(otherRole), "it has its own")
+}
+
+func TestAnInvalidSpecIsReportedBeforeAnAccountThatIsNotThere(t *testing.T) {
+	g := NewWithT(t)
+	w, _ := identityWorld(t, true, func(s *v1.StackSpec) {
+		s.ServiceAccountName = "other"
+		s.EnvRefs = map[string]v1.ResourceRef{"KUBECONFIG": literalRef("/mine")}
+	})
+	w.mustReconcile()
+	g.Expect(conditions.GetReason(w.stack(), meta.ReadyCondition)).To(Equal(v1.InvalidSpecReason))
+}

@@ -21,10 +21,10 @@ func (o *Observer) observeInputs(ctx context.Context, stack *v1.Stack, seen *Obs
 	if err != nil {
 		return &invalidSpecError{fmt.Errorf("spec.stack: %w", err)}
 	}
-	if err := o.observeIdentity(ctx, stack, seen); err != nil {
-		return err
-	}
 	if seen.Deleting {
+		if err := o.observeIdentity(ctx, stack, seen); err != nil {
+			return err
+		}
 		if err := o.observeDestroy(ctx, stack, seen, name); err != nil {
 			return err
 		}
@@ -34,6 +34,9 @@ func (o *Observer) observeInputs(ctx context.Context, stack *v1.Stack, seen *Obs
 		return &invalidSpecError{err}
 	}
 	if err := o.validate(stack); err != nil {
+		return err
+	}
+	if err := o.observeIdentity(ctx, stack, seen); err != nil {
 		return err
 	}
 	if err := o.checkOrder(ctx, stack, seen); err != nil {

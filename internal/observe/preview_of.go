@@ -151,6 +151,9 @@ func (o *Observer) planInputsOf(ctx context.Context, stack *v1.Stack, program Pr
 	if problem == nil {
 		err = o.validate(stack)
 		if err == nil {
+			err = o.observeIdentity(ctx, stack, seen)
+		}
+		if err == nil {
 			err = o.resolve(ctx, stack, seen)
 		}
 		if err == nil {
