@@ -11,6 +11,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -102,6 +103,7 @@ func send(w http.ResponseWriter, code int, data []byte) {
 func codeOf(err error) int {
 	var request *requestError
 	var answered apierrors.APIStatus
+	var away *url.Error
 	switch {
 	case errors.As(err, &request):
 		return request.code
@@ -111,8 +113,10 @@ func codeOf(err error) int {
 		return int(answered.Status().Code) // unauthorized is a browser without the cookie
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
+	case errors.As(err, &away):
+		return http.StatusBadGateway // the API server cannot be reached
 	case cluster.IsUnreached(err):
-		return http.StatusUnprocessableEntity // the command refuses, or cannot reach the API server
+		return http.StatusUnprocessableEntity // the command refuses
 	}
 	return http.StatusBadGateway
 }
