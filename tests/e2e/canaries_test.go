@@ -4,7 +4,10 @@
 package e2e
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,6 +60,7 @@ func TestSecretValuesAreNowhereToBeSeen(t *testing.T) {
 	})
 	u.awaitFailure(stack, v1.UpdateFailedReason, "no luck")
 	u.Expect(u.logLines(u.namespace, 1000)).To(ContainSubstring("no luck"), "the log is looked at in the right place")
+	u.Expect(u.keptOfRuns()).To(And(ContainSubstring("no luck"), ContainSubstring("lab:index:Thing")), "and so is what is kept of runs")
 	u.expectNoCanary(canaries)
 }
 
@@ -150,6 +154,7 @@ func (t *tenant) expectNotShown(canaries map[string]string) {
 		"an event":             t.asText(&corev1.EventList{}),
 		"a Stack":              t.asText(&v1.StackList{}),
 		"a Program":            t.asText(&v1.ProgramList{}),
+		"what is kept of runs": t.keptOfRuns(),
 	}
 	for name, canary := range canaries {
 		for where, text := range texts {
@@ -182,6 +187,30 @@ func (t *tenant) asText(list client.ObjectList) string {
 	text, err := json.Marshal(list)
 	t.Expect(err).NotTo(HaveOccurred())
 	return string(text)
+}
+
+// keptOfRuns returns what the ConfigMaps of the Stacks in the namespace have, unpacked: the history with its logs, the
+// resources, plans.
+func (t *tenant) keptOfRuns() string {
+	t.test.Helper()
+	list := &corev1.ConfigMapList{}
+	t.Expect(t.List(t.ctx, list, client.InNamespace(t.namespace))).To(Succeed())
+	var text strings.Builder
+	for _, kept := range list.Items {
+		if owner := metav1.GetControllerOf(&kept); owner == nil || owner.Kind != v1.StackKind {
+			continue
+		}
+		for name, data := range kept.BinaryData {
+			unpacked, err := gzip.NewReader(bytes.NewReader(data))
+			t.Expect(err).NotTo(HaveOccurred(), "%s of ConfigMap %s", name, kept.Name)
+			_, err = io.Copy(&text, unpacked)
+			t.Expect(err).NotTo(HaveOccurred(), "%s of ConfigMap %s", name, kept.Name)
+		}
+		for _, data := range kept.Data {
+			text.WriteString(data)
+		}
+	}
+	return text.String()
 }
 
 // filesWith lists the files under dir that have the text in them. Files that go away meanwhile belong to other runs.
