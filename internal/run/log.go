@@ -7,13 +7,13 @@ import "time"
 
 // Log is the end of the log of a run. Its texts are masked like those of a Result.
 type Log struct {
-	Lines []LogLine
+	Lines []LogLine `json:"lines"`
 	// LeftOut is the number of lines before these that are left out.
-	LeftOut int `json:",omitempty"`
+	LeftOut int `json:"leftOut,omitempty"`
 }
 
 // LogLine is a line of the log of a run.
 type LogLine struct {
-	At   time.Time
-	Text string
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
 }

@@ -97,3 +97,13 @@ func TestForeignDataIsBounded(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(log.Lines[0].Text)).To(BeNumerically("<=", maxLine))
 }
+
+// Earlier versions began the names with capitals. JSON is read in either case, so that an earlier one reads this one's too.
+func TestALogOfAnEarlierVersionIsRead(t *testing.T) {
+	g := NewWithT(t)
+	data, _, err := bounded.Pack(map[string]any{"Lines": []any{map[string]any{"At": "2026-11-27T09:00:00Z", "Text": "a"}}, "LeftOut": 3})
+	g.Expect(err).NotTo(HaveOccurred())
+	log, err := Decode(data)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(log).To(Equal(&run.Log{Lines: []run.LogLine{{At: time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC), Text: "a"}}, LeftOut: 3}))
+}
