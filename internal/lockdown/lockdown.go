@@ -68,6 +68,12 @@ func (f Flags) Warning() string {
 		"so anyone who can write a Stack, a Program or a source is cluster-admin. Set --runner=job, as config/multi-tenancy does"
 }
 
+// What the controller logs when it starts begins with one of these, and so does what SandboxRow returns.
+const (
+	InSandbox = "local runs are in a sandbox"
+	NoSandbox = "local runs have no sandbox"
+)
+
 // SandboxRow says what the flags make of the sandbox of local runs, and whether that is a warning. It is
 // empty for runs in pods of their own.
 func (f Flags) SandboxRow() (row string, warns bool) {
@@ -75,9 +81,9 @@ func (f Flags) SandboxRow() (row string, warns bool) {
 	case f.Runner != LocalRunner:
 		return "", false
 	case f.Sandbox == SandboxOff:
-		return "local runs have no sandbox, because of --sandbox=off: programs can read the token of the controller", true
+		return NoSandbox + ", because of --sandbox=off: programs can read the token of the controller", true
 	case f.Sandbox == SandboxRequired:
-		return "local runs are in a sandbox", false
+		return InSandbox, false
 	}
-	return "local runs are in a sandbox where the kernel has Landlock: the log of the controller and the metric pulumi_sandbox_enabled say whether it has", false
+	return InSandbox + " where the kernel has Landlock: the log of the controller and the metric pulumi_sandbox_enabled say whether it has", false
 }

@@ -195,12 +195,7 @@ func (s *session) checkFlags(ctx context.Context, api client.Client, deployment 
 	if warning := flags.Warning(); warning != "" {
 		s.Warningf("%s: %s", deployment.Name, warning)
 	}
-	switch row, warns := flags.SandboxRow(); {
-	case warns:
-		s.Warningf("%s: %s", deployment.Name, row)
-	case row != "":
-		s.Actionf("%s: %s", deployment.Name, row)
-	}
+	s.checkSandbox(ctx, api, deployment, flags)
 	s.warnOfIdentities(ctx, api, deployment.Name, flags)
 	s.warnOfPolicySets(ctx, api, deployment, flags)
 }

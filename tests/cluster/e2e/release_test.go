@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 )
 
@@ -64,9 +65,13 @@ func TestARelease(t *testing.T) {
 			w.kubectl("apply", "--server-side", "-f", filepath.Join(now.dir, "pulumi-controller.crds.yaml"))
 			w.kubectl("apply", "--server-side", "-f", filepath.Join(now.dir, "install.yaml"))
 			w.runs(now)
-			w.types("kubectl --namespace " + w.tenant + " annotate --overwrite stack/greeting reconcile.fluxcd.io/requestedAt=upgraded")
-			w.Eventually(func(g Gomega) string { return w.stackNow(g, "greeting").Status.LastHandledReconcileAt }).Should(Equal("upgraded"))
-			w.awaitValue("greeting", "hello")
+			// This leads to a reconcile, and a request would lead to a run.
+			w.kubectl("--namespace", w.tenant, "patch", "stack", "greeting", "--type=merge", "--patch", `{"spec":{"interval":"20m"}}`)
+			w.Eventually(func(g Gomega) {
+				stack := w.stackNow(g, "greeting")
+				g.Expect(stack.Status.ObservedGeneration).To(Equal(stack.Generation))
+				g.Expect(conditions.IsReady(stack)).To(BeTrue())
+			}).Should(Succeed())
 			w.Expect(w.lastRun("greeting")).To(Equal(started), "an upgrade runs nothing")
 			w.apply(w.greeting("upgraded"))
 			w.awaitValue("greeting", "upgraded")
