@@ -44,13 +44,13 @@ func (c Config) validateSandbox() error {
 func decideSandbox(mode string, kernel sandbox.Kernel) (isOn bool, warning string, err error) {
 	switch {
 	case mode == lockdown.SandboxOff:
-		return false, lockdown.NoSandbox + ", because of --sandbox=off: programs can read the token and the files of the controller and of other runs", nil
+		return false, "local runs have no sandbox, because of --sandbox=off: programs can read the token and the files of the controller and of other runs", nil
 	case kernel.Usable():
 		return true, "", nil
 	case mode == lockdown.SandboxRequired:
 		return false, "", errors.New("--sandbox=required: " + kernel.Missing() + ": use another node, or --runner=job")
 	}
-	return false, lockdown.NoSandbox + ": " + kernel.Missing() + ". Programs can read the token and the files of the controller and of other runs: " +
+	return false, "local runs have no sandbox: " + kernel.Missing() + ". Programs can read the token and the files of the controller and of other runs: " +
 		"use another node, or --runner=job. --sandbox=off says that this is intended", nil
 }
 

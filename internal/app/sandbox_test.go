@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/lockdown"
 	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
 )
 
@@ -44,6 +45,9 @@ func TestWhatTheModesOfTheSandboxDoWithAKernel(t *testing.T) {
 		isOn, warning, err := decideSandbox(c.mode, sandbox.Kernel{ABI: c.abi})
 		g.Expect(isOn).To(Equal(c.isOn), "%s, ABI %d", c.mode, c.abi)
 		g.Expect(warning).To(Equal(c.warning))
+		if warning != "" {
+			g.Expect(warning).To(HavePrefix(lockdown.NoSandbox), "flux pulumi check finds it in the log")
+		}
 		if c.fails == "" {
 			g.Expect(err).NotTo(HaveOccurred())
 		} else {

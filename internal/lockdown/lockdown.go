@@ -81,9 +81,9 @@ func (f Flags) SandboxRow() (row string, warns bool) {
 	case f.Runner != LocalRunner:
 		return "", false
 	case f.Sandbox == SandboxOff:
-		return NoSandbox + ", because of --sandbox=off: programs can read the token of the controller", true
+		return "local runs have no sandbox, because of --sandbox=off: programs can read the token of the controller", true
 	case f.Sandbox == SandboxRequired:
 		return InSandbox, false
 	}
-	return InSandbox + " where the kernel has Landlock: the log of the controller and the metric pulumi_sandbox_enabled say whether it has", false
+	return "local runs are in a sandbox where the kernel has Landlock: the log of the controller and the metric pulumi_sandbox_enabled say whether it has", false
 }
