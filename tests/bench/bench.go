@@ -141,6 +141,7 @@ func (b *bench) with(ctx context.Context, name, pulumiDir string, do func(sides)
 		ControllerArgs: []string{fmt.Sprintf("--concurrent-runs=%d", b.parallel)},
 		PulumiDir:      pulumiDir,
 		WithoutSources: true,
+		WritePaths:     []string{filepath.Join(b.dir, "recorder")}, // if there is one
 	})
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ func (c *cluster) runController() {
 	c.Expect(os.Mkdir(c.path("node"), 0o755)).To(Succeed())
 	controller, err := system.Start(context.WithoutCancel(c.ctx), system.Options{
 		Dir: c.path("node"), ControlPlane: c.plane, WithoutSources: true, Kubeconfig: c.path("account"),
+		WritePaths:     []string{c.path("cloud")},
 		ControllerArgs: append(onThisMachine(pod.Containers[0].Args), "--events-addr="+c.notifications.EventsURL()),
 	})
 	c.Expect(err).NotTo(HaveOccurred())

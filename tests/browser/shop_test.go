@@ -58,7 +58,7 @@ func newShop(t *testing.T) *shop {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	s := &shop{WithT: g, dir: dir, test: t}
-	s.System, err = system.Start(ctx, system.Options{Dir: filepath.Join(dir, "system")})
+	s.System, err = system.Start(ctx, system.Options{Dir: filepath.Join(dir, "system"), WritePaths: []string{filepath.Join(dir, "cloud")}})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {
 		g.Expect(errors.Join(s.cloud("database").Release(), s.Stop())).To(Succeed())

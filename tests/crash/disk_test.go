@@ -39,7 +39,7 @@ func smallDisk(t *testing.T) *system.System {
 		// The kernel may still hold it for a process that has just ended.
 		NewWithT(t).Eventually(unix.Unmount, patience, interval).WithArguments(data, 0).Should(Succeed())
 	})
-	return startIn(t, system.Options{Dir: dir, ControlPlane: shared})
+	return startIn(t, system.Options{Dir: dir, ControlPlane: shared, WritePaths: []string{filepath.Join(data, "cloud")}})
 }
 
 // fill writes until there is no space left.

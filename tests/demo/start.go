@@ -29,7 +29,7 @@ func (d *demo) start(ctx context.Context) error {
 	if d.git, err = sources.NewGitServer(d.gitDir()); err != nil {
 		return err
 	}
-	if d.system, err = startSystem(ctx, d.systemDir()); err != nil {
+	if d.system, err = startSystem(ctx, d.systemDir(), d.cloudDir()); err != nil {
 		return fmt.Errorf("starting the system: %w", err)
 	}
 	if d.flux, err = system.NewFluxCLI(d.fluxDir(), d.system.ControlPlane.KubeconfigPath()); err != nil {
@@ -43,14 +43,15 @@ func (d *demo) start(ctx context.Context) error {
 // Later System.Stop does that: it goes in order, and it signals the controller
 // once, while the end of its context would be a second signal, at which a
 // controller ends without waiting for its runs.
-func startSystem(ctx context.Context, dir string) (*system.System, error) {
+func startSystem(ctx context.Context, dir, cloud string) (*system.System, error) {
 	starting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	started := context.AfterFunc(ctx, cancel)
 	s, err := system.Start(starting, system.Options{
 		Dir: dir,
 		// A run that is asked to stop finishes what it has started, which takes a
-		// second here.
-		ControllerArgs: []string{"--cancel-grace=3s", "--graceful-shutdown-timeout=8s"},
+		// second here. The machine of whoever tries it may have no sandbox.
+		ControllerArgs: []string{"--cancel-grace=3s", "--graceful-shutdown-timeout=8s", "--sandbox=auto"},
+		WritePaths:     []string{cloud},
 	})
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type barePulumi struct {
 // barePulumi writes the files of the program. Its calls are not counted.
 func (t *tenant) barePulumi(files sources.Files) *barePulumi {
 	t.test.Helper()
-	dir := filepath.Join(filepath.Dir(t.place), "bare")
+	dir := filepath.Join(filepath.Dir(t.backend), "bare")
 	b := &barePulumi{t: t, dir: dir, home: filepath.Join(dir, "home"), passphrase: passphrase}
 	plugin := filepath.Join(b.home, "plugins", "resource-lab-v0.1.0")
 	t.Expect(os.MkdirAll(plugin, 0o755)).To(Succeed())

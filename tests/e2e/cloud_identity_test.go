@@ -48,8 +48,9 @@ func withIdentities(t *testing.T, shard string) *identityWorld {
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(w.issuer.Close()).To(Succeed()) })
 	keys := shared.s3.Credentials()
+	certificates := t.TempDir()
 	w.clouds, err = cloudidentity.Start(t.Context(), cloudidentity.Options{
-		Config: plane.RESTConfig(), Dir: t.TempDir(), Life: 2 * time.Second,
+		Config: plane.RESTConfig(), Dir: certificates, Life: 2 * time.Second,
 		S3: cloudidentity.S3{Endpoint: shared.s3.Endpoint(), AccessKey: keys["accesskey"], SecretKey: keys["secretkey"]},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -58,6 +59,7 @@ func withIdentities(t *testing.T, shard string) *identityWorld {
 	g.Expect(controlplane.WriteKubeconfig(kubeconfig, w.issuer.At(plane.RESTConfig()))).To(Succeed())
 	w.world = startOwn(t, shard, system.Options{
 		Kubeconfig:     kubeconfig,
+		ReadPaths:      []string{certificates},
 		ControllerArgs: []string{"--feature-gates=ObjectLevelWorkloadIdentity=true", "--watch-label-selector=" + shardLabel + "=" + shard},
 		ControllerEnv: []string{
 			"AWS_ROLE_ARN=arn:aws:iam::111122223333:role/controller", "AWS_WEB_IDENTITY_TOKEN_FILE=/var/run/secrets/eks.amazonaws.com/serviceaccount/token",

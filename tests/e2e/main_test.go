@@ -20,7 +20,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/rights"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
@@ -48,36 +47,19 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// sandboxArgs restrict runs as a controller does by default, where the kernel can. The cloud of the provider is files of the tenants,
-// Pulumi's calls are noted in a file, and plugins are links to what was built here.
-func sandboxArgs(dir, root string) []string {
-	return []string{
-		"--sandbox=auto", "--sandbox-write-paths=" + strings.Join([]string{filepath.Join(dir, "tenants"), filepath.Join(dir, "pulumi-calls")}, ","),
-		"--sandbox-read-paths=" + strings.Join([]string{filepath.Join(root, "bin"), filepath.Join(root, "bin", "lab")}, ","),
-	}
-}
-
 // runTests starts the shared system, runs the tests and cleans up.
 func runTests(m *testing.M) (code int, err error) {
-	root, err := process.RepoRoot()
-	if err != nil {
-		return 1, err
-	}
 	dir, err := os.MkdirTemp("", "pulumi-controller-e2e-")
 	if err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// A rule of the sandbox is for a file that exists.
-	if err := os.WriteFile(filepath.Join(dir, "pulumi-calls"), nil, 0o600); err != nil {
-		return 1, err
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	shared, err = newWorld(ctx, dir, system.Options{
 		WithNotifications: true, Installed: true,
 		// Tests that hold runs must not take all slots from the tests beside them.
-		ControllerArgs: append([]string{"--enable-leader-election", "--concurrent-runs=12"}, sandboxArgs(dir, root)...),
+		ControllerArgs: []string{"--enable-leader-election", "--concurrent-runs=12"},
 		// Older API servers do not stream lists, so the controller lists, which takes another permission. Controllers
 		// of other worlds use streaming.
 		ControllerEnv: []string{"KUBE_FEATURE_WatchListClient=false"},

@@ -66,6 +66,10 @@ func newWorld(ctx context.Context, dir string, options system.Options) (*world, 
 			return nil, err
 		}
 	}
+	options.WritePaths = append(options.WritePaths, w.callsFile())
+	if err := os.WriteFile(w.callsFile(), nil, 0o600); err != nil {
+		return nil, err
+	}
 	if err := w.writeCountingPulumi(options.PulumiDir); err != nil {
 		return nil, err
 	}

@@ -98,6 +98,7 @@ func start(ctx context.Context, dir string) (*cluster, error) {
 	var err error
 	c.System, err = system.Start(ctx, system.Options{
 		Dir: filepath.Join(dir, "system"), Installed: true, Config: "tests/jobs/testdata/config",
+		WritePaths: []string{filepath.Join(dir, "system", "teams")}, // for local runs after a switch
 		ControllerArgs: []string{
 			"--runner=job", "--feature-gates=ObjectLevelWorkloadIdentity=true", "--runner-image=" + image, "--runner-images=lab=" + language, "--enable-leader-election",
 			"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=12s", "--leader-election-retry-period=1s",

@@ -75,7 +75,7 @@ func TestAProgramInGoIsCompiledOnce(t *testing.T) {
 		"go.mod": "module app\n\ngo 1.26.0\n\nrequire " + module + "\n",
 		"go.sum": module + " " + sum + "\n" + module + "/go.mod h1:kRBLl5iJ+tD4TcOOxsy/0fnwebNt5EWlYSAyrTnjyyk=\n",
 	})
-	notes := filepath.Join(p.dir, "notes")
+	notes := p.place() + "-notes"
 	named := func(name string) func(*v1.StackSpec) {
 		return func(s *v1.StackSpec) {
 			delete(s.EnvRefs, "GOMODCACHE")

@@ -85,7 +85,7 @@ func (g *guide) hasPrivateModule(module string) string {
 // ownModules is a module cache with links to the modules of another, which gets no others of this owner.
 func (g *guide) ownModules(shared string) string {
 	g.test.Helper()
-	own := filepath.Join(g.dir, "modules")
+	own := g.place() + "-modules" // where runs may read it
 	for _, dir := range []string{".", filepath.Join("cache", "download")} {
 		for _, within := range []string{dir, filepath.Join(dir, "github.com")} {
 			g.Expect(os.MkdirAll(filepath.Join(own, within), 0o755)).To(Succeed())

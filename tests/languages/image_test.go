@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
@@ -67,6 +68,18 @@ func (w *world) installSDK() error {
 	return os.Symlink(sdk, w.Path("node_modules"))
 }
 
+// installed are the directories of what is in the image, beside those of the system.
+func installed() []string {
+	dirs := []string{goEnvironment()["GOMODCACHE"]}
+	if sdk, err := sdkDir(); err == nil {
+		dirs = append(dirs, sdk)
+	}
+	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		dirs = append(dirs, strings.TrimSpace(string(root)))
+	}
+	return dirs
+}
+
 // sdkDir is the node_modules that `make bin/nodejs` installs.
 func sdkDir() (string, error) {
 	root, err := process.RepoRoot()
@@ -74,8 +87,7 @@ func sdkDir() (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(root, "bin", "nodejs", "node_modules")
-	_, err = os.Stat(dir)
-	return dir, err
+	return filepath.EvalSymlinks(dir)
 }
 
 // needsNode skips a test where the packages of npm are not installed.

@@ -72,7 +72,9 @@ func runTests(m *testing.M) (code int, err error) {
 	defer func() { err = errors.Join(err, shared.git.Close()) }()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	shared.System, err = system.Start(ctx, system.Options{Dir: filepath.Join(dir, "system"), PulumiDir: filepath.Join(dir, "image")})
+	shared.System, err = system.Start(ctx, system.Options{
+		Dir: filepath.Join(dir, "system"), PulumiDir: filepath.Join(dir, "image"), ReadPaths: installed(), WritePaths: []string{goEnvironment()["GOCACHE"]},
+	})
 	if err != nil {
 		return 1, err
 	}

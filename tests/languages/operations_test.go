@@ -29,7 +29,7 @@ const farewell = new pulumi.ResourceHook("farewell", () => fs.writeFileSync(new 
 export const value = new Thing("a", { name: "a", value: new pulumi.Config().get("value") ?? "one" }, { hooks: { beforeDelete: [farewell] } }).value;
 `})
 	p := newProject(t, program)
-	farewell := filepath.Join(p.dir, "farewell")
+	farewell := p.place() + "-farewell"
 	stack := p.stack(func(s *v1.StackSpec) { s.RunProgram, s.Config["app:farewell"] = true, value(farewell) })
 	p.awaitReady(stack)
 	p.previews(stack, func(s *v1.StackSpec) { s.Config["app:value"] = value("two") }, map[string]string{"a": "one"})
@@ -114,9 +114,10 @@ export const text = new Note("note", { directory: config.require("directory"), t
 `,
 	}))
 	stack := p.stack(p.withToken(registryToken), func(s *v1.StackSpec) {
-		s.Config["app:directory"], s.Config["app:text"] = value(p.dir), value("one")
+		s.Config["app:directory"], s.Config["app:text"] = value(p.place()), value("one")
 	})
-	note := filepath.Join(p.dir, "note.txt")
+	p.Expect(os.MkdirAll(p.place(), 0o755)).To(Succeed())
+	note := filepath.Join(p.place(), "note.txt")
 	p.awaitReady(stack)
 	p.Expect(os.ReadFile(note)).To(BeEquivalentTo("one"))
 	p.Expect(output(stack, "text")).To(MatchJSON(`"one"`))

@@ -34,7 +34,7 @@ func TestThePacksOfTheExample(t *testing.T) {
 	p := newProject(t, buckets("us-east-1", "acl: \"public-read\", tags: { owner: \"web\" }", "blockPublicAcls: true, ignorePublicAcls: true, restrictPublicBuckets: true"))
 	set := p.guardedByTheExample()
 	stack := p.stack(func(s *v1.StackSpec) {
-		s.EnvRefs["STAND_IN_CLOUD"] = literal(filepath.Join(p.dir, "cloud"))
+		s.EnvRefs["STAND_IN_CLOUD"] = literal(p.place())
 	})
 	p.awaitReady(stack)
 	p.Expect(p.awaitCompliant(stack, metav1.ConditionFalse)).To(ConsistOf(

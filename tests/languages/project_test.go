@@ -78,7 +78,7 @@ func newRepository(t *testing.T, files sources.Files) *project {
 	p.Expect(p.Create(t.Context(), namespace)).To(Succeed())
 	p.namespace = namespace.Name
 	p.dir = filepath.Join(p.world.dir, "stacks", p.namespace)
-	p.cloud = cloud.Open(filepath.Join(p.dir, "cloud"))
+	p.cloud = cloud.Open(p.place())
 	p.Expect(os.MkdirAll(filepath.Join(p.dir, "backend"), 0o755)).To(Succeed())
 	t.Cleanup(p.leave)
 
@@ -105,6 +105,9 @@ func (p *project) leave() {
 		p.Expect(client.IgnoreNotFound(p.Client().Delete(ctx, &stacks.Items[i]))).To(Succeed())
 	}
 }
+
+// place is the directory of the cloud.
+func (p *project) place() string { return p.Path("clouds", p.namespace) }
 
 // Client tells the methods of the API client from those of the test.
 func (p *project) Client() client.Client { return p.WithWatch }
@@ -138,7 +141,7 @@ func (p *project) stack(changes ...func(*v1.StackSpec)) *v1.Stack {
 		Backend: "file://" + filepath.Join(p.dir, "backend"),
 		FluxSource: &v1.FluxSource{SourceRef: v1.SourceReference{
 			APIVersion: sourcev1.GroupVersion.String(), Kind: sourcev1.GitRepositoryKind, Name: "app"}},
-		Config:            map[string]apiextensionsv1.JSON{"lab:directory": value(filepath.Join(p.dir, "cloud"))},
+		Config:            map[string]apiextensionsv1.JSON{"lab:directory": value(p.place())},
 		SecretsRef:        map[string]v1.ResourceRef{"password": secret("password")},
 		EnvRefs:           map[string]v1.ResourceRef{"PULUMI_CONFIG_PASSPHRASE": literal("passphrase")},
 		DestroyOnFinalize: true,

@@ -43,6 +43,9 @@ type Options struct {
 	Dir string
 	// ControllerArgs are flags that follow those of this package.
 	ControllerArgs []string
+	// ReadPaths and WritePaths are what programs of local runs may reach besides their own files, the programs that are
+	// built here, and the directory clouds: the cloud of the lab provider is files. Only what exists can be reached.
+	ReadPaths, WritePaths []string
 	// ControllerEnv is added to the environment of the controller.
 	ControllerEnv []string
 	// PulumiDir has pulumi and its language hosts. Empty is the bin/ of this repository.
@@ -115,7 +118,7 @@ func Start(ctx context.Context, options Options) (*System, error) {
 }
 
 func (s *System) start(ctx context.Context) error {
-	for _, dir := range []string{"controlplane", "sources", "flux-system", "notifications", "tmp"} {
+	for _, dir := range []string{"controlplane", "sources", "flux-system", "notifications", "tmp", "clouds"} {
 		if err := os.Mkdir(s.Path(dir), 0o755); err != nil {
 			return fmt.Errorf("making room for the system: %w", err)
 		}
@@ -236,17 +239,20 @@ func (s *System) startController(dataDir, log string, by []string, more ...strin
 	if err != nil {
 		return nil, "", fmt.Errorf("starting the controller: %w", err)
 	}
+	sandboxed, err := s.sandboxArgs()
+	if err != nil {
+		return nil, "", err
+	}
 	health, metrics := fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1])
 	command := append(by,
 		path, "--data-dir="+dataDir, "--pulumi-dir="+pulumiDir, "--acquire-plugins=false",
 		"--health-addr="+health, "--metrics-addr="+metrics, "--http-retry=1",
-		"--sandbox=off", // the providers of the tests write outside of their runs; a later flag takes precedence
 		fmt.Sprintf("--watch-all-namespaces=%t", s.options.Namespace == ""),
 	)
 	controller, err = process.Start(context.WithoutCancel(s.ctx), process.Spec{
 		Name: "pulumi-controller",
 		Path: command[0],
-		Args: slices.Concat(command[1:], s.eventArgs(), s.options.ControllerArgs, more),
+		Args: slices.Concat(command[1:], sandboxed, s.eventArgs(), s.options.ControllerArgs, more),
 		Env: append([]string{
 			"KUBECONFIG=" + s.kubeconfig, "RUNTIME_NAMESPACE=" + s.RuntimeNamespace(),
 			"PATH=/usr/bin:/bin", "HOME=" + s.options.Dir, "TMPDIR=" + s.Path("tmp"),
