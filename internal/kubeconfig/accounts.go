@@ -6,7 +6,6 @@ package kubeconfig
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -51,7 +50,7 @@ func New(config *rest.Config) (*Accounts, error) {
 	return &Accounts{config: config, tokens: tokens}, nil
 }
 
-// Open creates the directory and writes a kubeconfig for the account into it. The
+// Open creates the directory in one that exists, and writes a kubeconfig for the account into it. The
 // kubeconfig's token is renewed until the access is closed, even after ctx is done: a run
 // that is asked to stop still finishes what it has started. log gets a line when a token
 // cannot be renewed.
@@ -60,21 +59,23 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 	if err != nil {
 		return nil, explained(account, err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the directory of the kubeconfig: %w", err)
-	}
 	text, err := kubeconfig(a.config, account.Namespace, filepath.Join(dir, tokenFile))
 	if err != nil {
 		return nil, err
 	}
+	files, err := openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
 	for name, content := range map[string][]byte{tokenFile: []byte(first.text), configFile: text} {
-		if err := replace(filepath.Join(dir, name), content); err != nil {
+		if err := files.replace(name, content); err != nil {
+			files.close()
 			return nil, err
 		}
 	}
 	r := &renewal{
 		request: func(ctx context.Context) (token, error) { return a.token(ctx, account, "") },
-		write:   func(text string) error { return replace(filepath.Join(dir, tokenFile), []byte(text)) },
+		write:   func(text string) error { return files.replace(tokenFile, []byte(text)) },
 		log: func(err error) {
 			log(fmt.Sprintf("failed to renew the token of service account '%s': %v", account, err))
 		},
@@ -87,6 +88,7 @@ func (a *Accounts) Open(ctx context.Context, dir string, account run.ServiceAcco
 		Close: func() {
 			cancel()
 			renewing.Wait()
+			files.close()
 		},
 	}, nil
 }
@@ -127,18 +129,4 @@ func explained(account run.ServiceAccount, err error) error {
 			"account '%s': allow it to create serviceaccounts/token: %w", account, err)
 	}
 	return fmt.Errorf("creating a token for service account '%s': %w", account, err)
-}
-
-// replace atomically writes a file that only its owner may read: a client reading it
-// meanwhile gets the old one.
-func replace(path string, content []byte) error {
-	next := path + ".next"
-	err := os.WriteFile(next, content, 0o600)
-	if err == nil {
-		err = os.Rename(next, path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the token of the run: %w", err)
-	}
-	return nil
 }

@@ -87,7 +87,7 @@ func ignore(string) {}
 
 func TestAKubeconfigHasTheRightsOfTheAccountAndNoOthers(t *testing.T) {
 	g := NewWithT(t)
-	dir := filepath.Join(t.TempDir(), "home", ".kube")
+	dir := filepath.Join(t.TempDir(), ".kube")
 	access, err := accountsOf(&issuer{}).Open(t.Context(), dir, deployer, ignore)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer access.Close()

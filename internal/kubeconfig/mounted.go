@@ -36,14 +36,16 @@ type Mounted struct {
 // Open creates the directory and writes a kubeconfig with the pod's token into it.
 // Whoever created the pod has to make sure that it has the requested account.
 func (m *Mounted) Open(_ context.Context, dir string, account run.ServiceAccount, _ func(line string)) (*run.ClusterAccess, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the directory of the kubeconfig: %w", err)
-	}
 	text, err := kubeconfig(m.Config, account.Namespace, m.TokenFile)
 	if err != nil {
 		return nil, err
 	}
-	if err := replace(filepath.Join(dir, configFile), text); err != nil {
+	files, err := openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer files.close()
+	if err := files.replace(configFile, text); err != nil {
 		return nil, err
 	}
 	return &run.ClusterAccess{Tokens: m.Tokens, Close: func() {}}, nil

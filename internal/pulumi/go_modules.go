@@ -18,7 +18,7 @@ import (
 // of the run, and the toolchains: the language host looks for them there, and so does go if the program
 // calls it. Programs do not know the cache of the namespace, and what go downloads for
 // them stays in that of the run.
-func linkModules(root *os.Root, seen sourced, from, to string) error {
+func linkModules(root *os.Root, seen sourced, from string, home *os.Root) error {
 	text, err := readBounded(root, seen.nearest["go.mod"])
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func linkModules(root *os.Root, seen sourced, from, to string) error {
 		name, version, _ := strings.Cut(module, "@")
 		download := path.Join("cache", "download", name, "@v", version)
 		for _, file := range []string{module, download + ".info", download + ".mod", download + ".zip", download + ".ziphash"} {
-			if err := linkModule(from, to, file); err != nil {
+			if err := linkModule(filepath.Join(from, file), home, path.Join("go/pkg/mod", file)); err != nil {
 				return err
 			}
 		}
@@ -58,16 +58,15 @@ func modulesIn(text []byte) []string {
 	return all
 }
 
-// linkModule links what there is.
-func linkModule(from, to, name string) error {
-	target, link := filepath.Join(from, name), filepath.Join(to, name)
+// linkModule links what there is, into a home in which a program may have left links that lead elsewhere.
+func linkModule(target string, home *os.Root, link string) error {
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+	if err := home.MkdirAll(path.Dir(link), 0o700); err != nil {
 		return fmt.Errorf("linking the modules of the program: %w", err)
 	}
-	if err := os.Symlink(target, link); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := home.Symlink(target, link); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("linking the modules of the program: %w", err)
 	}
 	return nil

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // setAside moves what Python can import out of the workspace, and returns what moves it back.
@@ -22,21 +24,24 @@ func setAside(root *os.Root, dir string) (back func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making a directory for the code of the program: %w", err)
 	}
+	aside, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the directory for the code of the program: %w", err)
+	}
 	var moved []string
-	at := func(i int) string { return filepath.Join(dir, strconv.Itoa(i)) }
 	back = func() error {
 		var errs []error
 		for i, name := range moved {
-			errs = append(errs, os.Rename(at(i), filepath.Join(root.Name(), name)))
+			errs = append(errs, moveInto(root, name, aside, strconv.Itoa(i)))
 		}
-		return errors.Join(append(errs, os.Remove(dir))...)
+		return errors.Join(append(errs, aside.Close(), os.Remove(dir))...)
 	}
 	isCode := regexp.MustCompile(`\.(py|pyc|so)$`)
 	err = fs.WalkDir(root.FS(), ".", func(name string, found fs.DirEntry, err error) error {
 		if err != nil || found.IsDir() || !isCode.MatchString(name) {
 			return err
 		}
-		if err := os.Rename(filepath.Join(root.Name(), name), at(len(moved))); err != nil {
+		if err := moveInto(aside, strconv.Itoa(len(moved)), root, name); err != nil {
 			return err
 		}
 		moved = append(moved, name)
@@ -46,4 +51,24 @@ func setAside(root *os.Root, dir string) (back func() error, err error) {
 		return nil, errors.Join(fmt.Errorf("moving the code of the program aside: %w", err), back())
 	}
 	return back, nil
+}
+
+// moveInto moves a file from one root to another. What an installation has made of the directories in between, such
+// as links, does not lead out of the roots.
+func moveInto(to *os.Root, name string, from *os.Root, old string) error {
+	target, err := to.Open(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = target.Close() }() // only a directory
+	source, err := from.Open(path.Dir(old))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }() // only a directory
+	err = unix.Renameat(int(source.Fd()), path.Base(old), int(target.Fd()), path.Base(name))
+	if err != nil {
+		return &os.PathError{Op: "moving", Path: name, Err: err}
+	}
+	return nil
 }

@@ -148,10 +148,10 @@ func (s *session) useBuilt(root *os.Root, seen sourced) {
 	if s.isPack {
 		return
 	}
-	err := errors.Join(
-		s.setBinary(root, filepath.Join(s.dir.built(), builtProgram)),
-		linkModules(root, seen, s.goModules(), filepath.Join(s.dir.home(), "go", "pkg", "mod")),
-	)
+	home, err := os.OpenRoot(s.dir.home())
+	if err == nil {
+		err = errors.Join(s.setBinary(root, filepath.Join(s.dir.built(), builtProgram)), linkModules(root, seen, s.goModules(), home), home.Close())
+	}
 	if err != nil {
 		s.isBuilt = false
 		s.say(fmt.Sprintf("Pulumi compiles the program: %v", err))

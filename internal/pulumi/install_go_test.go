@@ -112,10 +112,14 @@ func TestTheModulesOfAProgramAreLinked(t *testing.T) {
 	root, err := os.OpenRoot(filepath.Join(dir, "source"))
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = root.Close() }()
-	to := filepath.Join(dir, "home", "go", "pkg", "mod")
+	g.Expect(os.Mkdir(filepath.Join(dir, "home"), 0o700)).To(Succeed())
+	home, err := os.OpenRoot(filepath.Join(dir, "home"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = home.Close() }()
+	to := filepath.Join(home.Name(), "go", "pkg", "mod")
 	seen := sourced{nearest: map[string]string{"go.mod": "go.mod"}}
 	for range 2 {
-		g.Expect(linkModules(root, seen, filepath.Join(dir, "shared"), to)).To(Succeed())
+		g.Expect(linkModules(root, seen, filepath.Join(dir, "shared"), home)).To(Succeed())
 	}
 	for _, name := range []string{
 		"github.com/!azure/go@v1.2.3", "example.com/one@v0.1.0", "example.com/new@v2.0.0+incompatible", "golang.org/toolchain@v0.0.1-go1.27.0.linux-amd64",
@@ -124,4 +128,10 @@ func TestTheModulesOfAProgramAreLinked(t *testing.T) {
 		g.Expect(os.Readlink(filepath.Join(to, name))).To(Equal(filepath.Join(dir, "shared", name)))
 	}
 	g.Expect(filepath.Glob(filepath.Join(to, "example.com", "*"))).To(HaveLen(2), "neither what is missing nor what it does not name")
+
+	elsewhere := t.TempDir()
+	g.Expect(os.RemoveAll(filepath.Join(to, "example.com"))).To(Succeed())
+	g.Expect(os.Symlink(elsewhere, filepath.Join(to, "example.com"))).To(Succeed())
+	g.Expect(linkModules(root, seen, filepath.Join(dir, "shared"), home)).To(MatchError(ContainSubstring("path escapes from parent")))
+	g.Expect(os.ReadDir(elsewhere)).To(BeEmpty())
 }
