@@ -78,7 +78,7 @@ func bootstrapped(test *testing.T, fluxSystemFiles sources.Files) *cluster {
 	}
 	c.SetDefaultEventuallyTimeout(patience)
 	c.SetDefaultEventuallyPollingInterval(polling)
-	for _, name := range []string{"git", "built", "controlplane", "flux", "backend"} {
+	for _, name := range []string{"git", "built", "controlplane", "flux", "backend", "cloud"} {
 		c.Expect(os.Mkdir(c.path(name), 0o755)).To(Succeed())
 	}
 	c.cloud = cloud.Open(c.path("cloud"))

@@ -52,7 +52,7 @@ func newShop(t *testing.T) *shop {
 	dir, err := os.MkdirTemp("", "pulumi-controller-browser-")
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(os.RemoveAll(dir)).To(Succeed()) })
-	for _, name := range []string{"system", "git", "state"} {
+	for _, name := range []string{"system", "git", "state", "cloud"} {
 		g.Expect(os.Mkdir(filepath.Join(dir, name), 0o755)).To(Succeed())
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -20,7 +20,7 @@ func (d *demo) start(ctx context.Context) error {
 		"A Kubernetes API server with etcd, Flux's source-controller and pulumi-controller start as processes on",
 		"this machine. All they write is in "+d.dir)
 	began := time.Now()
-	for _, dir := range []string{d.systemDir(), d.gitDir(), d.stateDir()} {
+	for _, dir := range []string{d.systemDir(), d.gitDir(), d.stateDir(), d.cloudDir()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("starting the system: %w", err)
 		}
