@@ -6,6 +6,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,12 +74,23 @@ func (b base) newSandbox(bin string) (*sandbox.Sandbox, error) {
 	if self, err := os.Executable(); err == nil { // it is the process of a policy pack
 		read = append(read, self)
 	}
+	for _, path := range absent(b.SandboxReadPaths, b.SandboxWritePaths) {
+		ctrl.Log.Info("a listed path of the sandbox does not exist, and programs cannot create it: create it before they need it, or remove it from the flag", "path", path)
+	}
 	confined := sandbox.New(kernel, read, b.SandboxWritePaths, resolvedAll(ownDirs(b.DataDir)))
 	for tool, prefix := range unreachable(append([]string{bin}, toolDirs()...), confined.Rules) {
 		ctrl.Log.Info("programs in the sandbox cannot use a language tool, because the rest of it is elsewhere: list its directory in --sandbox-read-paths",
 			"tool", tool, "directory", prefix)
 	}
 	return confined, nil
+}
+
+// absent returns the paths that do not exist. The sandbox of a run only has those that are there when it starts.
+func absent(lists ...[]string) []string {
+	return slices.DeleteFunc(slices.Concat(lists...), func(path string) bool {
+		_, err := os.Stat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // languageTools are the commands with which language hosts run programs.

@@ -56,6 +56,14 @@ func TestWhatTheModesOfTheSandboxDoWithAKernel(t *testing.T) {
 	}
 }
 
+func TestListedPathsThatDoNotExistAreNoticed(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing")
+	g.Expect(absent([]string{dir, missing}, []string{"/dev/null"})).To(Equal([]string{missing}))
+	g.Expect(absent(nil, nil)).To(BeEmpty())
+}
+
 func TestALanguageThatIsElsewhereIsNoticed(t *testing.T) {
 	g := NewWithT(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())

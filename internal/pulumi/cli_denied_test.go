@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
 	"github.com/flux-pulumi/pulumi-controller/internal/snapshot"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
@@ -61,4 +63,34 @@ func TestAFailedInstallationNamesWhatTheSandboxKeepsFromAScript(t *testing.T) {
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(And(HavePrefix(installing+": "), ContainSubstring("Permission denied"),
 		ContainSubstring(" (the sandbox of local runs keeps programs from "+kept), ContainSubstring("--sandbox-write-paths")))
+}
+
+// Pulumi itself may be where programs cannot read it, such as behind a link in --pulumi-dir.
+func TestAPulumiThatTheSandboxKeepsFromProgramsIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"behind a link":   "",
+		"behind a script": "#!/bin/sh\nexec '%s' \"$@\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t).withProvider()
+			hidden := filepath.Join(l.notForPrograms(), "pulumi")
+			l.Expect(os.Link(realPath(filepath.Join(l.driver.Bin, "pulumi")), hidden)).To(Succeed())
+			bin := t.TempDir()
+			if script == "" {
+				l.Expect(os.Symlink(hidden, filepath.Join(bin, "pulumi"))).To(Succeed())
+			} else {
+				l.Expect(os.WriteFile(filepath.Join(bin, "pulumi"), fmt.Appendf(nil, script, hidden), 0o755)).To(Succeed())
+			}
+			l.driver.Bin = bin
+			result := l.do(t.Context(), l.update("outputs: {a: b}\n"))
+			l.Expect(result.Outcome).To(Equal(run.WorkspaceFailed))
+			l.Expect(result.Message).To(And(HavePrefix("starting Pulumi: "), ContainSubstring(": permission denied (the sandbox of local runs keeps programs from "+hidden),
+				ContainSubstring("--sandbox-")))
+			l.Expect(result.Interrupted).To(BeFalse(), "nothing has happened")
+
+			l.driver.Sandbox.Rules = append(l.driver.Sandbox.Rules, sandbox.Reads(hidden)...)
+			l.Expect(l.do(t.Context(), l.update("{}\n")).Message).NotTo(ContainSubstring("starting Pulumi"), "as --sandbox-read-paths")
+		})
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/crash"
@@ -91,7 +92,23 @@ func (d *Driver) execute(ctx context.Context, c command) (exit, error) {
 	if ended.code == process.ExitNotNoted {
 		return exit{}, workspaceError{fmt.Errorf("recording the process ID: %s", tidy(ended.stderr.Text))}
 	}
+	if path := notExecuted(ended); path != "" {
+		return exit{}, workspaceError{fmt.Errorf("starting Pulumi: %s: permission denied", path)}
+	}
 	return ended, nil
+}
+
+// notExecuted returns the path of the CLI if the shell that starts it, or a script in its place, may not execute it: it may be
+// a link to what the sandbox keeps from programs. It is "" for a CLI that has started.
+func notExecuted(e exit) string {
+	if e.tool != "" || e.code != exitNotExecuted {
+		return ""
+	}
+	m := regexp.MustCompile(`(?i)(/[^:\n]*): (?:cannot execute: )?permission denied\s*$`).FindStringSubmatch(e.stderr.Text)
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }
 
 // readOnly makes a CLI call that changes and locks nothing and can be killed.

@@ -24,6 +24,8 @@ const (
 	exitStackNotFound = 6
 	exitHasChanges    = 7
 	exitCancelled     = 8
+	// exitNotExecuted is that of the shell.
+	exitNotExecuted = 126
 )
 
 // ending is everything that determines the outcome of a run.
