@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 )
 
 // Metadata keys of our own, next to those of Flux.
@@ -46,14 +47,18 @@ func Metadata(stack *v1.Stack, e Event) map[string]string {
 	set(eventv1.MetaOriginRevisionKey, originRevision)
 	set(eventv1.MetaTokenKey, eventToken(stack, e))
 	set(stackKey, stack.Spec.Stack)
-	set(permalinkKey, e.Permalink)
 	if e.CommitStatus {
 		set(eventv1.MetaCommitStatusKey, eventv1.MetaCommitStatusUpdateValue)
 	}
 	if comment := commentOf(stack, e); comment != "" {
+		// notification-controller lists the metadata below the comment, and that has the rest.
 		set(commentKey, comment)
-		return metadata // notification-controller lists the metadata below the comment, and that has the rest
+		if e.Permalink != "" {
+			set(permalinkKey, plan.Code(e.Permalink, len(e.Permalink))) // the program may have printed it
+		}
+		return metadata
 	}
+	set(permalinkKey, e.Permalink)
 	set(planKey, e.Plan)
 	set(diffKey, e.Diff)
 	for key, count := range map[string]int{

@@ -154,6 +154,16 @@ func TestTheEventOfAPullRequestIsItsComment(t *testing.T) {
 	g.Expect(metadata).To(Equal(map[string]string{"pulumi.com/revision": "main@sha1:1", "pulumi.com/stack": "organization/network/prod"}))
 }
 
+// TestALinkIsNoneOnAPullRequest: the program may have printed it.
+func TestALinkIsNoneOnAPullRequest(t *testing.T) {
+	g := NewWithT(t)
+	stack := previewStack()
+	made := Event{Type: "Normal", Comment: "No changes", Permalink: "https://app.pulumi.com/acme/network/prod/previews/1"}
+	g.Expect(Metadata(stack, made)).To(HaveKeyWithValue("pulumi.com/permalink", "`"+made.Permalink+"`"))
+	made.Permalink = ""
+	g.Expect(Metadata(stack, made)).NotTo(HaveKey("pulumi.com/permalink"))
+}
+
 func TestAnyOtherEventOfAPullRequest(t *testing.T) {
 	g := NewWithT(t)
 	stack := previewStack()

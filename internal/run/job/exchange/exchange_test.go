@@ -223,6 +223,33 @@ func TestAForgedResultIsBounded(t *testing.T) {
 	g.Expect(read.Plain).To(BeNil())
 }
 
+// TestAForgedLinkIsNone: it is a line of its own in comments on pull requests and in chats.
+func TestAForgedLinkIsNone(t *testing.T) {
+	for text, is := range map[string]bool{
+		"https://app.pulumi.com/acme/app/dev/updates/1":                    true,
+		"http://pulumi.example.com:8080/acme/app/dev/previews/2d0f?a=b#c":  true,
+		"https://app.pulumi.com/\n\n@everyone":                             false,
+		"https://app.pulumi.com/ [approved](https://evil.example)":         false,
+		"https://app.pulumi.com/ <!-- flux-pr-comment-key:1/Stack/a/b -->": false,
+		"https://<!--x-->/":                     false,
+		"https://app.pulumi.com/`@everyone`":    false,
+		"https://app.pulumi.com@evil.example/":  false,
+		"https://":                              false,
+		"javascript:alert(1)":                   false,
+		"https://app.pulumi.com/\u202eresrever": false,
+	} {
+		t.Run(text, func(t *testing.T) {
+			g := NewWithT(t)
+			data, _, err := bounded.Pack(result{Result: run.Result{Outcome: run.Succeeded, Permalink: text}})
+			g.Expect(err).NotTo(HaveOccurred())
+			read, err := DecodeResult(data, time.Now())
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(read.Permalink == text).To(Equal(is), read.Permalink)
+			g.Expect(is || read.Permalink == "").To(BeTrue())
+		})
+	}
+}
+
 func TestReportedProgressIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	report := ProgressReport{Progress: run.Progress{Done: run.Changes{Created: 3}, InFlight: 2}, UnknownCreates: []string{"urn:a"}}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -160,7 +161,7 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 	for _, text := range []*string{&ended.Project.Name, &ended.Project.Runtime, &ended.Backend, &ended.Permalink} {
 		*text = cut(*text, maxName)
 	}
-	if !strings.HasPrefix(ended.Permalink, "https://") && !strings.HasPrefix(ended.Permalink, "http://") {
+	if !isLink(ended.Permalink) {
 		ended.Permalink = ""
 	}
 	ended.UnknownCreates, ended.Forgotten = boundedURNs(ended.UnknownCreates), boundedURNs(ended.Forgotten)
@@ -179,6 +180,14 @@ func DecodeResult(data []byte, now time.Time) (*run.Result, error) {
 		ended.StartedAt = ended.EndedAt
 	}
 	return &ended, nil
+}
+
+// isLink reports whether a text is the address of a web page and nothing else, as Pulumi prints it. It goes to chats
+// and forges, which would read anything else in it as text of the controller.
+func isLink(text string) bool {
+	link, err := url.Parse(text)
+	return err == nil && (link.Scheme == "https" || link.Scheme == "http") && link.Host != "" && link.User == nil &&
+		link.String() == text && !strings.ContainsAny(text, `<>"`)
 }
 
 // reported is a result as pods of this version or an earlier one report it. Earlier ones had
