@@ -30,8 +30,10 @@ func (c Change) note(notes []string) string {
 }
 
 // isProven reports whether the digest of the change is of the values that are shown, or whether
-// they say themselves that they are not.
-func (c Change) isProven() bool { return c.Digest == "" || (saysNothing(c.Old) && saysNothing(c.New)) }
+// they say themselves that they are not. Where there are none, nothing says so.
+func (c Change) isProven() bool {
+	return c.Digest == "" || (saysNothing(c.Old) && saysNothing(c.New) && (c.Old != nil || c.New != nil))
+}
 
 // saysNothing reports whether there is no value, or a sign that says no more than that there is one.
 func saysNothing(raw []byte) bool {
@@ -55,6 +57,7 @@ func (p Plan) notListed() string {
 		one, many string
 	}{
 		{p.More.Total(), "resource", "resources"}, {properties, "property", "properties"}, {p.MoreOutputs, "output", "outputs"},
+		{p.MorePolicies, "violation of policies", "violations of policies"},
 	} {
 		if one.count > 0 {
 			parts = append(parts, plural.Of(one.count, one.one, one.many))

@@ -24,7 +24,8 @@ func TestAForgedPlanSaysWhatItDoesNotShow(t *testing.T) {
 			}},
 			{Op: OpDelete, URN: urnOf("database"), Type: "lab"},
 		},
-		Outputs: []Output{{Name: "url", Change: Change{Old: raw(`"a"`), New: raw(`"b"`)}}}, State: "sha256:state",
+		Outputs:  []Output{{Name: "url", Change: Change{Old: raw(`"a"`), New: raw(`"b"`)}}},
+		Policies: []Policy{{Pack: "guard", Name: "no-public-access", Level: "advisory", URN: urnOf("open")}}, State: "sha256:state",
 	}
 	none := real.Within(Limits{Properties: 10, Value: 100})
 	for name, forged := range map[string]func(p *Plan){
@@ -41,6 +42,13 @@ func TestAForgedPlanSaysWhatItDoesNotShow(t *testing.T) {
 		"an unknown value": func(p *Plan) {
 			c := &p.Steps[1].Properties[0].Change
 			c.Digest, c.New = c.digest(), raw(`"[unknown]"`)
+		},
+		"no value": func(p *Plan) {
+			c := &p.Steps[1].Properties[0].Change
+			c.Digest, c.Old, c.New = c.digest(), nil, nil
+		},
+		"no violations, and a count of them": func(p *Plan) {
+			p.Policies, p.MorePolicies, p.PoliciesDigest = nil, 1, p.Policies[0].digest()
 		},
 		"another output": func(p *Plan) {
 			c := &p.Outputs[0].Change
