@@ -64,7 +64,7 @@ echo "lint imports: internal/controller, internal/observe and internal/grammar d
 keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/observe internal/grammar
 
 # Each of these layers may use those before it, and none after it.
-layers="run decide stackstatus publish observe controller app"
+layers="run decide stackstatus publish observe watches controller app"
 echo "lint imports: the layers use only those before them: $layers"
 above=" $layers"
 for layer in $layers; do

@@ -31,6 +31,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // Run runs the controller until ctx is done, or until something fails that it cannot do
@@ -57,7 +58,7 @@ type base struct {
 	pod *corev1.Pod
 	// waker lets the runners wake the reconciler, and records lets them read what Stacks
 	// have recorded of runs, so that none of them needs the reconciler itself.
-	waker   *controller.Waker
+	waker   *watches.Waker
 	records controller.RunRecords
 }
 
@@ -143,7 +144,7 @@ func newBase(ctx context.Context, c Config, data *dataDir) (base, error) {
 		return base{}, err
 	}
 	return base{
-		Config: c, data: data, cluster: cluster, manager: mgr, pod: pod, waker: &controller.Waker{},
+		Config: c, data: data, cluster: cluster, manager: mgr, pod: pod, waker: &watches.Waker{},
 		records: controller.RunRecords{Cached: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Namespace: c.watchedNamespace()},
 	}, nil
 }

@@ -31,6 +31,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
@@ -194,7 +195,7 @@ func startController(plane *controlplane.ControlPlane, of string, changes ...fun
 	}
 	ahead := &atomic.Int64{}
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	runner := &promptRunner{inner: newTestRunner(), waker: &Waker{}, now: clock}
+	runner := &promptRunner{inner: newTestRunner(), waker: &watches.Waker{}, now: clock}
 	reconciler := &StackReconciler{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Runner: runner,
 		Holder: v1.RunHolder{Host: "pod-1", Instance: "a"}, Holders: &prover{}, Options: observe.Options{NoCrossNamespaceRefs: true},

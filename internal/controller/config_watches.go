@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch
@@ -26,7 +28,7 @@ func (r *StackReconciler) watchConfigs(blueprint *builder.Builder, which predica
 		mapped handler.MapFunc
 	}{
 		{&corev1.Secret{}, r.stacksThatUse(secretIndex, objectKey)},
-		{&corev1.ConfigMap{}, eachOf(r.stacksThatUse(configMapIndex, objectKey), r.stacksOfSetsThatUse(usesConfigMap))},
+		{&corev1.ConfigMap{}, eachOf(r.stacksThatUse(configMapIndex, objectKey), r.stacksOfSetsThatUse(watches.UsesConfigMap))},
 	} {
 		blueprint.WatchesMetadata(config.object, handler.EnqueueRequestsFromMapFunc(config.mapped), builder.WithPredicates(changed))
 	}

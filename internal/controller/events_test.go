@@ -56,7 +56,6 @@ func sourceWorld(t *testing.T, edit ...func(*v1.Stack)) (*world, *testSource) {
 	w := newWorld(t, stack)
 	from := &testSource{Source: source.Source{URL: "http://source/a", Digest: "sha256:a", Revision: commitA}}
 	w.Sources = from
-	w.watches = &sourceWatches{watched: map[string]bool{"GitRepository": true}}
 	return w, from
 }
 

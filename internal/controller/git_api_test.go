@@ -123,7 +123,9 @@ func TestRepositoriesOnAnAPIServer(t *testing.T) {
 		u.createStack("late", fromRepo)
 		u.Eventually(func() string { return conditions.GetMessage(u.stack("late"), meta.ReadyCondition) }).Should(ContainSubstring("already exists, and Stack"))
 		u.Expect(u.Delete(u.ctx, theirs)).To(Succeed())
-		u.fetched("late", "4", func(g Gomega, repo *sourcev1.GitRepository) { g.Expect(isKept(repo)).To(BeTrue()) })
+		u.fetched("late", "4", func(g Gomega, repo *sourcev1.GitRepository) {
+			g.Expect(metav1.GetControllerOf(repo)).To(HaveField("Kind", v1.StackKind))
+		})
 		u.awaitApplied("late", "4")
 	})
 	t.Run("the longest name works", func(*testing.T) {

@@ -41,7 +41,6 @@ func newGitWorld(t *testing.T, objects ...client.Object) *gitWorld {
 	}}
 	token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "token", UID: "uid-of-token"}, Data: map[string][]byte{"token": []byte(gitToken)}}
 	w := newWorld(t, append(objects, stack, token)...)
-	w.watches = &sourceWatches{watched: map[string]bool{sourcev1.GitRepositoryKind: true}}
 	return &gitWorld{world: w, WithT: NewWithT(t), ctx: context.Background()}
 }
 

@@ -16,8 +16,8 @@ import (
 func (r *StackReconciler) observer() *observe.Observer {
 	o := &observe.Observer{
 		Cached: r.Client, APIReader: r.APIReader, Runner: r.Runner, Holder: r.Holder, Holders: r.Holders,
-		Sources: r.Sources, WatchSource: r.watches.ensure, PackSources: r.PackSources, PackConfigs: r.configs,
-		WatchPolicySets: r.policies.ensureSets, WatchNamespaces: r.policies.ensureNamespaces, Programs: r.checks, CheckProgram: r.CheckProgram,
+		Sources: r.Sources, WatchSource: r.watches.Ensure, PackSources: r.PackSources, PackConfigs: r.configs,
+		WatchPolicySets: r.policies.EnsureSets, WatchNamespaces: r.policies.EnsureNamespaces, Programs: r.checks, CheckProgram: r.CheckProgram,
 		Expressions: r.expressions, Results: r.results, InventoryRetryAt: r.unwritten.RetryAt, Now: r.Now,
 		Options: r.Options,
 	}

@@ -23,6 +23,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 )
 
@@ -34,7 +35,7 @@ import (
 type promptRunner struct {
 	mu    sync.Mutex
 	inner *testRunner
-	waker *Waker
+	waker *watches.Waker
 	now   func() time.Time
 	lines []string
 	// started are all runs.

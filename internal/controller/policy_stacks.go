@@ -36,7 +36,7 @@ func (r *StackReconciler) stacksIn(ctx context.Context, namespace client.Object)
 // stacksOfSetsThatUse maps an object to the Stacks that PolicySets which use it may select.
 func (r *StackReconciler) stacksOfSetsThatUse(uses func(*v1.PolicySet, client.Object) bool) handler.MapFunc {
 	return func(ctx context.Context, object client.Object) []ctrl.Request {
-		sets, err := r.policies.setsThat(ctx, func(set *v1.PolicySet) bool { return uses(set, object) })
+		sets, err := r.policies.SetsThat(ctx, func(set *v1.PolicySet) bool { return uses(set, object) })
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "failed to find the Stacks that a policy pack guards")
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=policysets/status,verbs=patch
@@ -47,14 +48,14 @@ type PolicySetReconciler struct {
 	// Now is the clock.
 	Now func() time.Time
 
-	policies *policyReader
+	policies *watches.Policies
 	// ours reports whether this controller writes the status of a PolicySet.
 	ours func(client.Object) bool
 	// stacks has the Stacks of all shards.
 	stacks cache.Cache
 	// used watches the Stacks and the ConfigMaps once there is a PolicySet.
-	used    *onDemandWatch
-	watches *sourceWatches
+	used    *watches.OnDemand
+	watches *watches.Sources
 	// poll is how often a PolicySet with configFrom is reconciled. Zero is never, as ConfigMaps
 	// are watched.
 	poll time.Duration
@@ -79,7 +80,7 @@ func (r *PolicySetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 		return ctrl.Result{}, fmt.Errorf("failed to read PolicySet %s: %w", req.Name, err)
 	}
 	defer func() { r.RecordDuration(ctx, set, started) }()
-	if err := r.used.ensure(ctx); err != nil {
+	if err := r.used.Ensure(ctx); err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to list the Stacks that PolicySets report on: %w", err)
 	}
 	found, err := r.findPacks(ctx, set)
@@ -110,7 +111,7 @@ func (r *PolicySetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 func (r *PolicySetReconciler) findPacks(ctx context.Context, set *v1.PolicySet) (foundPacks, error) {
 	found := foundPacks{problem: policy.CheckSelectors(set)}
 	found.invalid = found.problem != nil
-	resolver := packs.Resolver{Sources: r.Sources, ConfigMaps: r.APIReader, Watch: r.watches.ensure}
+	resolver := packs.Resolver{Sources: r.Sources, ConfigMaps: r.APIReader, Watch: r.watches.Ensure}
 	for i := range set.Spec.Packs {
 		pack, err := resolver.Pack(ctx, set, &set.Spec.Packs[i])
 		switch config := (*packs.ConfigError)(nil); {
@@ -128,7 +129,7 @@ func (r *PolicySetReconciler) findPacks(ctx context.Context, set *v1.PolicySet) 
 
 // reportOn reports on the Stacks that the PolicySet selects.
 func (r *PolicySetReconciler) reportOn(ctx context.Context, set *v1.PolicySet, digest string) (policy.Report, error) {
-	namespaces, err := r.policies.labelsFor(ctx, set)
+	namespaces, err := r.policies.LabelsFor(ctx, set)
 	if err != nil {
 		return policy.Report{}, err
 	}

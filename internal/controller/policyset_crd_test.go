@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 )
@@ -43,7 +44,7 @@ func TestTheCRDOfPolicySetsMayFollowTheController(t *testing.T) {
 	_, err = envtest.InstallCRDs(cluster.config, envtest.CRDInstallOptions{Paths: []string{crd("policysets")}, ErrorIfPathMissing: true, MaxTime: time.Minute})
 	g.Expect(err).NotTo(HaveOccurred())
 	set := u.createSet("guard", v1.PolicyEnforce)
-	cluster.ahead.Add(int64(unservedAfter))
+	cluster.ahead.Add(int64(watches.UnservedAfter))
 	u.await("a", metav1.ConditionTrue)
 	u.awaitReport(set, 1, 0, 0)
 }

@@ -28,6 +28,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/policy"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // reportDelay is how long changes of Stacks are gathered before PolicySets report on them: all
@@ -72,15 +73,15 @@ func (r *PolicySetReconciler) SetupWithManager(mgr ctrl.Manager, opts PolicySetR
 	if opts.IgnoreConfigs {
 		r.poll = v1.DefaultInterval
 	}
-	r.watches = newSourceWatches(c, mgr, func(kind string) handler.MapFunc { return r.setsThatUse(usesSource(kind)) })
-	r.policies = newPolicyReader(c, mgr, r.Now, policyEvents{
-		policySet: &handler.EnqueueRequestForObject{}, predicates: []predicate.Predicate{ours, predicate.Or(
+	r.watches = watches.NewSources(c, mgr, func(kind string) handler.MapFunc { return r.setsThatUse(watches.UsesSource(kind)) })
+	r.policies = watches.NewPolicies(c, mgr, r.Now, watches.PolicyEvents{
+		PolicySet: &handler.EnqueueRequestForObject{}, Predicates: []predicate.Predicate{ours, predicate.Or(
 			predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}, predicate.LabelChangedPredicate{})},
-		namespace: func(ctx context.Context, _ client.Object) []ctrl.Request {
+		Namespace: func(ctx context.Context, _ client.Object) []ctrl.Request {
 			return r.setsThat(ctx, policy.NeedsNamespaces)
 		},
 	})
-	r.used = &onDemandWatch{reader: r.APIReader, list: &v1.StackList{}, now: r.Now, start: func() error { return r.watchUsed(c, mgr, opts) }}
+	r.used = watches.NewOnDemand(r.APIReader, &v1.StackList{}, r.Now, func() error { return r.watchUsed(c, mgr, opts) })
 	if err := mgr.Add(r.policies); err != nil {
 		return fmt.Errorf("failed to watch PolicySets: %w", err)
 	}
@@ -98,7 +99,7 @@ func (r *PolicySetReconciler) watchUsed(c controller.Controller, mgr ctrl.Manage
 	if opts.Configs != nil {
 		changed = predicate.And(changed, opts.Configs)
 	}
-	return c.Watch(source.Kind[client.Object](mgr.GetCache(), configMap, handler.EnqueueRequestsFromMapFunc(r.setsThatUse(usesConfigMap)), changed))
+	return c.Watch(source.Kind[client.Object](mgr.GetCache(), configMap, handler.EnqueueRequestsFromMapFunc(r.setsThatUse(watches.UsesConfigMap)), changed))
 }
 
 // stacksOfAllShards returns a cache of all Stacks with no more of them than PolicySets report on.
@@ -177,7 +178,7 @@ func (r *PolicySetReconciler) setsThatUse(uses func(*v1.PolicySet, client.Object
 // setsThat returns the PolicySets for which the function returns true. Those that another controller
 // reports on are left out.
 func (r *PolicySetReconciler) setsThat(ctx context.Context, are func(*v1.PolicySet) bool) []ctrl.Request {
-	sets, err := r.policies.setsThat(ctx, func(set *v1.PolicySet) bool { return r.ours(set) && are(set) })
+	sets, err := r.policies.SetsThat(ctx, func(set *v1.PolicySet) bool { return r.ours(set) && are(set) })
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "the status of PolicySets may be behind")
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/publish"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=stacks,verbs=get;list;watch;patch
@@ -93,8 +94,8 @@ type StackReconciler struct {
 	Now func() time.Time
 
 	unwritten   publish.Unwritten
-	watches     *sourceWatches
-	policies    *policyReader
+	watches     *watches.Sources
+	policies    *watches.Policies
 	expressions *dependency.Expressions
 	checks      observe.ProgramChecks
 	results     *observe.ResultCache

@@ -17,6 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // The indexes find the Stacks that refer to an object.
@@ -95,6 +96,11 @@ func keysOf(refsOf func(*v1.Stack) []types.NamespacedName) func(*v1.Stack) []str
 	}
 }
 
+// secretRefs returns the Secrets that a Stack refers to.
+func secretRefs(stack *v1.Stack) []types.NamespacedName {
+	return append(inputs.SecretRefs(stack), gitsource.SecretRefs(stack)...)
+}
+
 // objectKey returns the key of an object in the index of its kind.
 func objectKey(object client.Object) string {
 	return client.ObjectKeyFromObject(object).String()
@@ -120,5 +126,5 @@ func (r *StackReconciler) stacksThatUse(index string, key func(client.Object) st
 // in it.
 func (r *StackReconciler) stacksFrom(kind string) handler.MapFunc {
 	key := func(o client.Object) string { return sourceKey(kind, o.GetNamespace(), o.GetName()) }
-	return eachOf(r.stacksThatUse(sourceIndex, key), r.stacksOfSetsThatUse(usesSource(kind)))
+	return eachOf(r.stacksThatUse(sourceIndex, key), r.stacksOfSetsThatUse(watches.UsesSource(kind)))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // maxExpressions bounds the Stacks whose compiled expressions are cached.
@@ -29,7 +30,7 @@ type StackReconcilerOptions struct {
 	// RateLimiter limits the retries of reconciles that fail.
 	RateLimiter runtimectrl.RateLimiterOptions
 	// Waker lets the runner enqueue Stacks.
-	Waker *Waker
+	Waker *watches.Waker
 	// Configs selects the Secrets and ConfigMaps whose changes reconcile the Stacks that
 	// refer to them. Nil selects all.
 	Configs predicate.Predicate
@@ -70,12 +71,12 @@ func (r *StackReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 	if err != nil {
 		return fmt.Errorf("failed to build the Stack controller: %w", err)
 	}
-	r.watches = newSourceWatches(built, mgr, r.stacksFrom)
-	r.policies = newPolicyReader(built, mgr, r.Now, policyEvents{
-		policySet: handler.EnqueueRequestsFromMapFunc(r.stacksOfPolicySet), predicates: []predicate.Predicate{predicate.GenerationChangedPredicate{}},
-		namespace: r.stacksIn,
+	r.watches = watches.NewSources(built, mgr, r.stacksFrom)
+	r.policies = watches.NewPolicies(built, mgr, r.Now, watches.PolicyEvents{
+		PolicySet: handler.EnqueueRequestsFromMapFunc(r.stacksOfPolicySet), Predicates: []predicate.Predicate{predicate.GenerationChangedPredicate{}},
+		Namespace: r.stacksIn,
 	})
-	r.policies.oneNamespace = r.OneNamespace
+	r.policies.OneNamespace = r.OneNamespace
 	if err := mgr.Add(r.policies); err != nil {
 		return fmt.Errorf("failed to watch PolicySets: %w", err)
 	}

@@ -4,10 +4,8 @@
 package controller
 
 import (
-	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -119,20 +117,10 @@ func selfChangedPredicate() predicate.Predicate {
 	})
 }
 
-// relabelPatience is how long an event of a Stack waits for the cache of PolicySets: it holds up the
-// events of all other Stacks.
-const relabelPatience = time.Second
-
 // relabelledPredicate passes a Stack with other labels, by which a PolicySet may select it or not.
 func (r *StackReconciler) relabelledPredicate() predicate.Predicate {
 	return stackUpdated(func(before, after *v1.Stack) bool {
-		if maps.Equal(before.Labels, after.Labels) {
-			return false
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), relabelPatience)
-		defer cancel()
-		sets, err := r.policies.sets(ctx)
-		return err != nil || len(sets) > 0
+		return !maps.Equal(before.Labels, after.Labels) && r.policies.MayHaveSets()
 	})
 }
 

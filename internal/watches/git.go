@@ -1,17 +1,14 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package watches
 
 import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/gitsource"
-	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
@@ -26,9 +23,4 @@ func keptChanged(before, after client.Object) bool {
 func isKept(repo *sourcev1.GitRepository) bool {
 	owner := metav1.GetControllerOf(repo)
 	return owner != nil && owner.Kind == v1.StackKind
-}
-
-// secretRefs returns the Secrets that a Stack refers to.
-func secretRefs(stack *v1.Stack) []types.NamespacedName {
-	return append(inputs.SecretRefs(stack), gitsource.SecretRefs(stack)...)
 }

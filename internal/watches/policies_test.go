@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package watches
 
 import (
 	"context"
@@ -12,12 +12,8 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-
-	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
 // logged returns a context whose logger adds to the lines.
@@ -27,20 +23,20 @@ func logged(t *testing.T, lines *[]string) context.Context {
 
 func TestPolicySetsThatMayNotBeListed(t *testing.T) {
 	g := NewWithT(t)
-	now, lines := started, []string{}
+	now, lines := noon, []string{}
 	ctx, api := logged(t, &lines), &listing{err: forbiddenSets()}
 	w, _ := api.watch(func() time.Time { return now })
-	r := &policyReader{policySets: w, oneNamespace: true}
+	r := &Policies{policySets: w, OneNamespace: true}
 	for range 3 {
-		g.Expect(r.ensureSets(ctx)).To(BeFalse())
-		g.Expect(r.ensureSets(ctx)).To(BeFalse())
+		g.Expect(r.EnsureSets(ctx)).To(BeFalse())
+		g.Expect(r.EnsureSets(ctx)).To(BeFalse())
 		now = now.Add(time.Minute)
 	}
 	g.Expect(api.asked()).To(Equal(3))
 	g.Expect(lines).To(ConsistOf(And(ContainSubstring("PolicySets are not applied"), ContainSubstring("forbidden"))), "once")
 
-	r.oneNamespace = false
-	_, err := r.ensureSets(ctx)
+	r.OneNamespace = false
+	_, err := r.EnsureSets(ctx)
 	g.Expect(err).To(MatchError(ContainSubstring("it is not known which policies guard the Stacks")))
 }
 
@@ -48,9 +44,9 @@ func TestPolicySetsThatAreNotServedAreNone(t *testing.T) {
 	g := NewWithT(t)
 	api := &listing{err: unservedSets()}
 	w, _ := api.watch(time.Now)
-	r := &policyReader{policySets: w}
-	g.Expect(r.ensureSets(t.Context())).To(BeFalse())
-	g.Expect(r.sets(t.Context())).To(BeEmpty())
+	r := &Policies{policySets: w}
+	g.Expect(r.EnsureSets(t.Context())).To(BeFalse())
+	g.Expect(r.Sets(t.Context())).To(BeEmpty())
 	g.Expect(api.asked()).To(Equal(1), "an event does not ask the API server")
 }
 
@@ -71,7 +67,7 @@ func TestPolicySetsAreWatchedOnceTheyAreServed(t *testing.T) {
 				lines, api := []string{}, &listing{err: tt.err}
 				w, starts := api.watch(time.Now)
 				ended := make(chan error, 1)
-				go func() { ended <- (&policyReader{policySets: w}).Start(logged(t, &lines)) }()
+				go func() { ended <- (&Policies{policySets: w}).Start(logged(t, &lines)) }()
 				time.Sleep(19*time.Second + time.Second/2)
 				synctest.Wait()
 				g.Expect(api.asked()).To(Equal(tt.lists))
@@ -93,7 +89,7 @@ func TestTheWaitForPolicySetsEndsWithTheManager(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w, starts := (&listing{err: unservedSets()}).watch(time.Now)
 		ended := make(chan error, 1)
-		go func() { ended <- (&policyReader{policySets: w}).Start(ctx) }()
+		go func() { ended <- (&Policies{policySets: w}).Start(ctx) }()
 		synctest.Wait()
 		cancel()
 		g.Expect(<-ended).To(Succeed())
@@ -101,19 +97,15 @@ func TestTheWaitForPolicySetsEndsWithTheManager(t *testing.T) {
 	})
 }
 
-func TestARelabelledStackIsReconciledIfPolicySetsCannotBeRead(t *testing.T) {
+func TestThereMayBePolicySetsThatCannotBeRead(t *testing.T) {
 	g := NewWithT(t)
 	w, _ := (&listing{}).watch(time.Now)
-	r := &StackReconciler{policies: &policyReader{cached: unlisted{}, policySets: w}}
-	relabelled := r.relabelledPredicate()
-	before, after := &v1.Stack{}, &v1.Stack{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}
-	g.Expect(relabelled.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})).To(BeFalse(), "there are none yet")
-	g.Expect(w.ensure(t.Context())).To(Succeed())
-	g.Expect(relabelled.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})).To(BeTrue())
-	g.Expect(relabelled.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: before})).To(BeFalse())
+	r := &Policies{cached: unlisted{}, policySets: w}
+	g.Expect(r.MayHaveSets()).To(BeFalse(), "there are none yet")
+	g.Expect(w.Ensure(t.Context())).To(Succeed())
+	g.Expect(r.MayHaveSets()).To(BeTrue())
 }
 
-// unlisted is a cache that does not have the objects yet.
 type unlisted struct{ client.Reader }
 
 func (unlisted) List(ctx context.Context, _ client.ObjectList, _ ...client.ListOption) error {

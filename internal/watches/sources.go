@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package watches
 
 import (
 	"fmt"
@@ -22,11 +22,11 @@ import (
 	flux "github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
-// sourceWatches starts the watch of a kind of Flux source when the first object refers to
+// Sources starts the watch of a kind of Flux source when the first object refers to
 // it. A kind that the cluster does not serve cannot be watched: watching all kinds from
 // the start would keep the controller from starting on a cluster that lacks one, such as
 // ExternalArtifact before Flux 2.7.
-type sourceWatches struct {
+type Sources struct {
 	controller controller.Controller
 	manager    ctrl.Manager
 	// users maps a source of a kind to what is reconciled when it changes.
@@ -36,13 +36,13 @@ type sourceWatches struct {
 	watched map[string]bool
 }
 
-func newSourceWatches(c controller.Controller, mgr ctrl.Manager, users func(kind string) handler.MapFunc) *sourceWatches {
-	return &sourceWatches{controller: c, manager: mgr, users: users, watched: map[string]bool{}}
+func NewSources(c controller.Controller, mgr ctrl.Manager, users func(kind string) handler.MapFunc) *Sources {
+	return &Sources{controller: c, manager: mgr, users: users, watched: map[string]bool{}}
 }
 
-// ensure watches the kind. It leaves a kind that is not served, or is no source of
+// Ensure watches the kind. It leaves a kind that is not served, or is no source of
 // programs, for the resolver to report. A nil receiver, as in tests, watches nothing.
-func (w *sourceWatches) ensure(kind string) error {
+func (w *Sources) Ensure(kind string) error {
 	if w == nil {
 		return nil
 	}

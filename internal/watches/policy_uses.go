@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package watches
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 )
 
-// usesSource reports whether a pack of the PolicySet comes from the source.
-func usesSource(kind string) func(*v1.PolicySet, client.Object) bool {
+// UsesSource reports whether a pack of the PolicySet comes from the source.
+func UsesSource(kind string) func(*v1.PolicySet, client.Object) bool {
 	return func(set *v1.PolicySet, source client.Object) bool {
 		return slices.ContainsFunc(set.Spec.Packs, func(pack v1.PolicyPack) bool {
 			ref := pack.SourceRef
@@ -21,8 +21,8 @@ func usesSource(kind string) func(*v1.PolicySet, client.Object) bool {
 	}
 }
 
-// usesConfigMap reports whether a pack of the PolicySet has config from the ConfigMap.
-func usesConfigMap(set *v1.PolicySet, object client.Object) bool {
+// UsesConfigMap reports whether a pack of the PolicySet has config from the ConfigMap.
+func UsesConfigMap(set *v1.PolicySet, object client.Object) bool {
 	return slices.ContainsFunc(set.Spec.Packs, func(pack v1.PolicyPack) bool {
 		return pack.ConfigFrom != nil && pack.ConfigFrom.ConfigMap.Namespace == object.GetNamespace() && pack.ConfigFrom.ConfigMap.Name == object.GetName()
 	})

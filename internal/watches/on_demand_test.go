@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package watches
 
 import (
 	"context"
@@ -20,6 +20,9 @@ import (
 )
 
 // listing answers each List with an error, or without one.
+// noon is the time of the tests.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
 type listing struct {
 	client.Reader
 	mu    sync.Mutex
@@ -49,9 +52,9 @@ func (l *listing) asked() int {
 }
 
 // watch returns a watch of PolicySets by this API server, and counts how often it is started.
-func (l *listing) watch(now func() time.Time) (watch *onDemandWatch, starts *int) {
+func (l *listing) watch(now func() time.Time) (watch *OnDemand, starts *int) {
 	starts = new(int)
-	return &onDemandWatch{reader: l, list: &v1.PolicySetList{}, now: now, start: func() error { *starts++; return nil }}, starts
+	return NewOnDemand(l, &v1.PolicySetList{}, now, func() error { *starts++; return nil }), starts
 }
 
 func unservedSets() error {
@@ -74,11 +77,11 @@ func TestAKindIsWatchedOnceItCanBeListed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			now, api := started, &listing{err: tt.err}
+			now, api := noon, &listing{err: tt.err}
 			w, starts := api.watch(func() time.Time { return now })
 			try := func(lists int) {
 				for range 3 {
-					g.ExpectWithOffset(1, w.ensure(t.Context())).To(MatchError(tt.err))
+					g.ExpectWithOffset(1, w.Ensure(t.Context())).To(MatchError(tt.err))
 					if tt.patience == 0 {
 						lists++
 					}
@@ -86,7 +89,7 @@ func TestAKindIsWatchedOnceItCanBeListed(t *testing.T) {
 				g.ExpectWithOffset(1, api.asked()).To(Equal(lists))
 			}
 			try(min(1, int(tt.patience)))
-			g.Expect(w.isStarted()).To(BeFalse())
+			g.Expect(w.IsStarted()).To(BeFalse())
 			if tt.patience > 0 {
 				now = now.Add(tt.patience - 1)
 				try(1)
@@ -101,9 +104,9 @@ func TestAKindIsWatchedOnceItCanBeListed(t *testing.T) {
 			asked := api.asked()
 			api.answer(nil)
 			for range 3 {
-				g.Expect(w.ensure(t.Context())).To(Succeed())
+				g.Expect(w.Ensure(t.Context())).To(Succeed())
 			}
-			g.Expect(w.isStarted()).To(BeTrue())
+			g.Expect(w.IsStarted()).To(BeTrue())
 			g.Expect(*starts).To(Equal(1))
 			g.Expect(api.asked()).To(Equal(asked + 1))
 		})
@@ -112,15 +115,15 @@ func TestAKindIsWatchedOnceItCanBeListed(t *testing.T) {
 
 func TestAWatchThatCannotBeStartedIsTriedAgain(t *testing.T) {
 	g := NewWithT(t)
-	w, _ := (&listing{}).watch(func() time.Time { return started })
+	w, _ := (&listing{}).watch(func() time.Time { return noon })
 	failure := errors.New("no")
 	w.start = func() error { return failure }
 	for range 2 {
-		g.Expect(w.ensure(t.Context())).To(MatchError(failure))
-		g.Expect(w.isStarted()).To(BeFalse())
+		g.Expect(w.Ensure(t.Context())).To(MatchError(failure))
+		g.Expect(w.IsStarted()).To(BeFalse())
 	}
 	failure = nil
 	w.start = func() error { return nil }
-	g.Expect(w.ensure(t.Context())).To(Succeed())
-	g.Expect(w.isStarted()).To(BeTrue())
+	g.Expect(w.Ensure(t.Context())).To(Succeed())
+	g.Expect(w.IsStarted()).To(BeTrue())
 }

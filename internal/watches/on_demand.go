@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package watches
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// unservedAfter is how long to wait before looking again for a kind that is not served. It is
+	// UnservedAfter is how long to wait before looking again for a kind that is not served. It is
 	// short, as the runs that start meanwhile are not guarded, and one list for all Stacks.
-	unservedAfter = 5 * time.Second
+	UnservedAfter = 5 * time.Second
 	// forbiddenAfter is how long to wait before listing a kind again that may not be listed.
 	forbiddenAfter = time.Minute
 )
 
-// onDemandWatch starts a watch of a kind when it is needed. To watch it from the start would stop a
+// OnDemand starts a watch of a kind when it is needed. To watch it from the start would stop a
 // controller that is upgraded before its CRDs, or that lacks a permission which it may not need.
-type onDemandWatch struct {
+type OnDemand struct {
 	// reader asks the API server itself, and list is an empty list of the kind.
 	reader client.Reader
 	list   client.ObjectList
@@ -40,19 +40,25 @@ type onDemandWatch struct {
 	triedAt time.Time
 }
 
-// isStarted reports whether the kind is watched. A nil receiver, as in tests, watches nothing.
-func (w *onDemandWatch) isStarted() bool { return w != nil && w.started.Load() }
+// NewOnDemand returns a watch of a kind that the function starts. The reader asks the API server
+// itself, and the list is an empty one of the kind.
+func NewOnDemand(reader client.Reader, list client.ObjectList, now func() time.Time, start func() error) *OnDemand {
+	return &OnDemand{reader: reader, list: list, now: now, start: start}
+}
 
-// ensure watches the kind from now on. Its error is that of a list, which it tries first: the
+// IsStarted reports whether the kind is watched. A nil receiver, as in tests, watches nothing.
+func (w *OnDemand) IsStarted() bool { return w != nil && w.started.Load() }
+
+// Ensure watches the kind from now on. Its error is that of a list, which it tries first: the
 // informer of a kind that is not served, or may not be listed, would wait without end, and each
 // reconcile with it. A nil receiver, as in tests, watches nothing.
-func (w *onDemandWatch) ensure(ctx context.Context) error {
-	if w == nil || w.isStarted() {
+func (w *OnDemand) Ensure(ctx context.Context) error {
+	if w == nil || w.IsStarted() {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.isStarted() || w.isKnown() {
+	if w.IsStarted() || w.isKnown() {
 		return w.err
 	}
 	w.err = nil
@@ -72,8 +78,8 @@ func (w *onDemandWatch) ensure(ctx context.Context) error {
 
 // isKnown reports whether the last error is recent enough not to ask the API server again. After
 // the clock was set back, it is not.
-func (w *onDemandWatch) isKnown() bool {
-	patience := unservedAfter
+func (w *OnDemand) isKnown() bool {
+	patience := UnservedAfter
 	if apierrors.IsForbidden(w.err) {
 		patience = forbiddenAfter
 	}
