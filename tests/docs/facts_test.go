@@ -20,6 +20,16 @@ func TestEachClaimNamesItsTests(t *testing.T) {
 	g := NewWithT(t)
 	_, texts := sources(t)
 	facts, reliability := texts["docs/facts.md"], texts["docs/reliability.md"]
+	var reasons []string
+	for _, reason := range reasonsOf(texts["README.md"]) {
+		reasons = append(reasons, reason.name)
+	}
+	var proved []string
+	for _, row := range rows(section(facts, "## The README\n")) {
+		g.Expect(row[len(row)-1]).To(proven, row[0])
+		proved = append(proved, row[0])
+	}
+	g.Expect(proved).To(Equal(reasons))
 	for heading, compared := range map[string]string{
 		"## The comparison\n":               section(texts["docs/comparison.md"], "## Feature by feature"),
 		"## The comparison in Reliability":  section(reliability, "## Comparison"),

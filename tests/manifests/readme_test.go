@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,75 +16,86 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 )
 
-// TestTheFirstStackOfTheREADME expects the commands to name the Secret, the Stack and the output of the manifests.
-// Other tests check that the API server accepts these and that the Program is valid.
-func TestTheFirstStackOfTheREADME(t *testing.T) {
+// TestTheREADMEStartsAsTheGuideDoes expects the guide to have each command of the README, in the same order, and both to
+// name files of this repository and what is in them. tests/e2e runs the example, where no cluster of kind can be.
+func TestTheREADMEStartsAsTheGuideDoes(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	g.Expect(err).NotTo(HaveOccurred())
-	_, section, found := strings.Cut(string(text), "\n## A first Stack\n")
-	g.Expect(found).To(BeTrue())
-	typed := func(command string) []string {
-		found := regexp.MustCompile(`(?m)^` + command + `$`).FindStringSubmatch(section)
-		g.Expect(found).NotTo(BeNil(), "no line is %s", command)
-		return found[1:]
+	commands := func(page string) []string {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		g.Expect(err).NotTo(HaveOccurred())
+		var all []string
+		for _, found := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+			joined := regexp.MustCompile(`\\\n *`).ReplaceAllString(found[1], "")
+			all = append(all, strings.Split(strings.TrimSpace(joined), "\n")...)
+		}
+		return all
 	}
-	secret := typed(`kubectl create secret generic (\S+) --from-literal=(\S+)="\$(\w+)"`)
-	g.Expect(section).To(ContainSubstring("This is `" + typed(`kubectl apply -f (\S+)`)[0] + "`:"))
-	name := typed(`kubectl wait stack/(\S+) --for=condition=Ready --timeout=\S+`)[0]
-	output := typed(`kubectl get stack ` + name + ` -o jsonpath='\{\.status\.outputs\.(\w+)\}'`)[0]
-
-	objects, err := FencedBlocks("README.md", section)[0].Objects()
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(objects).To(HaveLen(2))
-	program, stack := objects[0], objects[1]
-	g.Expect(stack.GetName()).To(Equal(name))
-	g.Expect(at(g, stack, "spec", "programRef", "name")).To(Equal(program.GetName()))
-	g.Expect(at(g, program, "program", "outputs")).To(HaveKey(output))
-	g.Expect(at(g, stack, "spec", "envRefs", secret[2], "secret")).To(Equal(map[string]any{"name": secret[0], "key": secret[1]}))
+	guide, readme := commands("docs/guides/kind.md"), commands("README.md")
+	g.Expect(readme).To(ContainElement("make image"))
+	next := 0
+	for _, command := range readme {
+		found := slices.Index(guide[next:], command)
+		g.Expect(found).To(BeNumerically(">=", 0), "the guide has no %q after %q", command, guide[:next])
+		next += found + 1
+	}
+	g.Expect(namesOf(guide)).NotTo(BeEmpty())
+	g.Expect(namesOf(guide)).To(HaveEach(BeElementOf(objectsIn(g, root, "examples/kind/s3.yaml", "examples/kind/hello.yaml"))))
 }
 
-// TestRevisionsInTheREADME expects those of the Program of the page, and of that which make demo applies: a reader sees the same.
-func TestRevisionsInTheREADME(t *testing.T) {
+// namesOf returns the objects that commands name, as namespace kind/name. Those of the controller and what a program has made
+// are in no manifest of the example.
+func namesOf(commands []string) (names []string) {
+	for _, command := range commands {
+		found := regexp.MustCompile(`^kubectl -n (\S+) (?:wait|rollout status|patch|delete|get) (stack|program|deployment)[/ ]([a-z0-9]+)\b`).FindStringSubmatch(command)
+		if found != nil && found[1] != "flux-system" {
+			names = append(names, found[1]+" "+found[2]+"/"+found[3])
+		}
+	}
+	return names
+}
+
+func objectsIn(g *WithT, root string, files ...string) (names []string) {
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		g.Expect(err).NotTo(HaveOccurred())
+		objects, err := Unit{Name: file, Text: string(text)}.Objects()
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, object := range objects {
+			names = append(names, object.GetNamespace()+" "+strings.ToLower(object.GetKind())+"/"+object.GetName())
+		}
+	}
+	return names
+}
+
+// TestTheEditOfTheGuideChangesTheProgram looks for what a reader patches, where it is now.
+func TestTheEditOfTheGuideChangesTheProgram(t *testing.T) {
 	g := NewWithT(t)
 	root, err := process.RepoRoot()
 	g.Expect(err).NotTo(HaveOccurred())
-	page, err := os.ReadFile(filepath.Join(root, "README.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "guides", "kind.md"))
 	g.Expect(err).NotTo(HaveOccurred())
-	quickstart, err := os.ReadFile(filepath.Join(root, "examples", "quickstart", "program.yaml"))
-	g.Expect(err).NotTo(HaveOccurred())
-	digests := map[string]string{}
-	units := append(FencedBlocks("README.md", string(page)), Unit{Name: "quickstart", Text: string(quickstart)})
-	for _, unit := range units {
-		objects, err := unit.Objects()
-		g.Expect(err).NotTo(HaveOccurred())
-		for _, object := range objects {
-			if object.GetKind() != v1.ProgramKind {
-				continue
-			}
-			raw, err := json.Marshal(object.Object["program"])
-			g.Expect(err).NotTo(HaveOccurred())
-			read, _, err := programs.Read(raw)
-			g.Expect(err).NotTo(HaveOccurred())
-			digests[object.GetName()] = read.Digest
+	patch := regexp.MustCompile(`kubectl -n hello patch program hello --type=merge -p '(.*)'`).FindSubmatch(page)
+	g.Expect(patch).NotTo(BeNil())
+	var changed any
+	g.Expect(json.Unmarshal(patch[1], &changed)).To(Succeed())
+	var path []string
+	for next, nested := changed.(map[string]any); nested; next, nested = changed.(map[string]any) {
+		g.Expect(next).To(HaveLen(1))
+		for key, value := range next {
+			path, changed = append(path, key), value
 		}
 	}
-	g.Expect(digests).To(And(HaveLen(2), HaveKey("pet"), HaveKey("greeting")))
-	shown := regexp.MustCompile(`1@(sha256:[0-9a-f]{8,})`).FindAllStringSubmatch(string(page), -1)
-	g.Expect(shown).To(HaveLen(5))
-	for i, found := range shown {
-		name := "greeting"
-		if i >= 2 {
-			name = "pet"
-		}
-		g.Expect(digests[name]).To(HavePrefix(found[1]), name)
-	}
+	text, err := os.ReadFile(filepath.Join(root, "examples", "kind", "hello.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	objects, err := Unit{Name: "hello.yaml", Text: string(text)}.Objects()
+	g.Expect(err).NotTo(HaveOccurred())
+	program := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool { return object.GetKind() == v1.ProgramKind })
+	g.Expect(at(g, objects[program], path...)).NotTo(BeEquivalentTo(changed))
 }
 
 func at(g *WithT, object *unstructured.Unstructured, path ...string) any {
