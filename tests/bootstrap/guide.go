@@ -4,6 +4,7 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,12 +36,16 @@ func page(path string) (string, error) {
 	return string(text), err
 }
 
-// Saved is what a reader has saved at the end of the guide. A block of YAML is the file that was named last before it, so
-// that one without a name of its own is another version of the file before.
+// Saved is what a reader can save today. A block of YAML is the file that was named last before it, so that one without a
+// name of its own is another version of the file before.
 func Saved() (sources.Files, error) {
 	text, err := Guide()
 	if err != nil {
 		return nil, err
+	}
+	text, _, released := strings.Cut(text, "\n## Once there is a release\n")
+	if !released {
+		return nil, errors.New("the guide does not say what changes once there is a release")
 	}
 	lines := strings.Split(text, "\n")
 	files, path, from := sources.Files{}, "", 0

@@ -199,3 +199,21 @@ func covered(patterns []string, dir string) bool {
 		return pattern == dir || all && (dir == above || strings.HasPrefix(dir, above+"/"))
 	})
 }
+
+// TestNoPageTakesAnImageThatIsNotThere: there is no release, so that a section with a command or a file that takes an image of
+// this project says where it comes from until then.
+func TestNoPageTakesAnImageThatIsNotThere(t *testing.T) {
+	g := NewWithT(t)
+	_, texts := sources(t)
+	image := regexp.MustCompile(`(?m)^.*(?:ghcr\.io/flux-pulumi/(?:manifests/)?pulumi-controller:|oci://ghcr\.io/flux-pulumi/|--image-variant=\w).*$`)
+	taken := 0
+	for page, text := range texts {
+		for part := range strings.SplitSeq(text, "\n#") {
+			for _, command := range image.FindAllString(part, -1) {
+				taken++
+				g.Expect(part).To(MatchRegexp(`(?i)\breleases?\b|\bbuil[dt]\b`), "%s: %s", page, command)
+			}
+		}
+	}
+	g.Expect(taken).To(BeNumerically(">=", 10))
+}
