@@ -86,7 +86,7 @@ export default defineConfig({
       { text: "Operations", items: [
         ...guides(["The page", "page"], ["Alerts", "alerts"], ["Monitoring", "monitoring"], ["Multi-tenancy", "multi-tenancy"],
           ["Troubleshooting", "troubleshooting"]),
-        { text: "Where programs run", link: "/docs/runners" },
+        { text: "Where programs run", link: "/docs/runners" }, ...guides(["Stacks whose runs are Jobs", "jobs"]),
         { text: "The image", link: "/docs/image" },
         { text: "Reliability", link: "/docs/reliability" },
         { text: "Benchmarks", link: "/docs/benchmarks" },

@@ -15,7 +15,7 @@ const pluginsPod = `{"workspaceTemplate": {"spec": {"podTemplate": {"spec": {
 	"volumes": [{"name": "cloud", "persistentVolumeClaim": {"claimName": "cloud"}}, {"name": "plugins", "persistentVolumeClaim": {"claimName": "plugins", "readOnly": true}}],
 	"containers": [{"name": "pulumi", "volumeMounts": [{"name": "cloud", "mountPath": "/cloud"}, {"name": "plugins", "mountPath": "/pulumi-plugins", "readOnly": true}]}]}}}}}`
 
-// sharePlugins has a run take its plugin from a volume that it may only read, as docs/runners.md says. The volume hides those
+// sharePlugins has a run take its plugin from a volume that it may only read, as docs/guides/jobs.md says. The volume hides those
 // in the image, and no server has the plugin.
 func (w *world) sharePlugins() {
 	w.needsNode()
