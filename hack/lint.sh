@@ -57,11 +57,11 @@ keep_out '/internal/(gitobjects|notify|publish)$' internal/observe
 
 # The plugin observes Stacks, and must not do what the controller does.
 echo "lint imports: internal/cli depends on nothing of the controller but what observes and decides"
-keep_out '/internal/(app|controller|gitobjects|publish)$' internal/cli/command
+keep_out '/internal/(app|controller|gitobjects|policysets|programs|publish|watches)$' internal/cli/command
 
 # The plugin has the code that observes a Stack, and must get nothing of the engine with it.
-echo "lint imports: internal/controller, internal/observe and internal/grammar depend on nothing of Pulumi's"
-keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/observe internal/grammar
+echo "lint imports: the reconcilers, internal/observe and internal/grammar depend on nothing of Pulumi's"
+keep_out '^github\.com/pulumi/|/internal/(pulumi|program/check)$' internal/controller internal/policysets internal/programs internal/observe internal/grammar
 
 # Each of these layers may use those before it, and none after it.
 layers="run decide stackstatus publish observe watches controller app"
@@ -72,6 +72,10 @@ for layer in $layers; do
 	[ -z "$above" ] || [ ! -d "internal/$layer" ] ||
 		keep_out "^github\.com/flux-pulumi/pulumi-controller/internal/($(echo "${above# }" | tr ' ' '|'))\$" "internal/$layer"
 done
+
+# Nothing waits for what is reported of Programs and PolicySets.
+echo "lint imports: the reconcilers of Stacks, Programs and PolicySets use nothing of each other"
+keep_out 'pulumi-controller/internal/(app|controller|policysets|programs)$' internal/controller internal/policysets internal/programs
 
 echo "lint files: main.go is alone at the root, and nothing else reads the environment or exits"
 others=$(find . -maxdepth 1 -name '*.go' ! -name '*_test.go' ! -name main.go)

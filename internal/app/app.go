@@ -29,7 +29,9 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/metrics"
 	"github.com/flux-pulumi/pulumi-controller/internal/notify"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/policysets"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
+	"github.com/flux-pulumi/pulumi-controller/internal/programs"
 	"github.com/flux-pulumi/pulumi-controller/internal/source"
 	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
@@ -175,20 +177,20 @@ func (b base) addReconcilers(ctx context.Context, stacks *controller.StackReconc
 	if err != nil {
 		return fmt.Errorf("failed to read --watch-label-selector: %w", err)
 	}
-	programs := &controller.ProgramReconciler{
-		Client: b.manager.GetClient(), Metrics: stacks.Metrics, Events: stacks.Events, Check: check.Check, Now: time.Now,
+	checked := &programs.Reconciler{
+		Client: b.manager.GetClient(), Metrics: stacks.Metrics, Events: stacks.Events, Owner: controller.FieldOwner, Check: check.Check, Now: time.Now,
 	}
-	if err := programs.SetupWithManager(b.manager, controller.ProgramReconcilerOptions{RateLimiter: b.RateLimiter, Selector: *selector}); err != nil {
+	if err := checked.SetupWithManager(b.manager, programs.Options{RateLimiter: b.RateLimiter, Selector: *selector}); err != nil {
 		return err
 	}
 	if !b.Watch.AllNamespaces {
 		return nil // controllers of different namespaces would write different statuses of a PolicySet
 	}
-	policySets := &controller.PolicySetReconciler{
+	sets := &policysets.Reconciler{
 		Client: b.manager.GetClient(), APIReader: b.manager.GetAPIReader(), Metrics: stacks.Metrics, Events: stacks.Events,
-		Sources: stacks.PackSources, Now: time.Now,
+		Owner: controller.FieldOwner, Sources: stacks.PackSources, Now: time.Now,
 	}
-	return policySets.SetupWithManager(b.manager, controller.PolicySetReconcilerOptions{
+	return sets.SetupWithManager(b.manager, policysets.Options{
 		RateLimiter: b.RateLimiter, Selector: *selector, Configs: configs, IgnoreConfigs: b.DisableConfigWatchers,
 		PartialCache: b.Watch.LabelSelector != "",
 	})

@@ -18,8 +18,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
-// fieldOwner is the field manager of all writes.
-const fieldOwner = client.FieldOwner("pulumi-controller")
+// FieldOwner is the field manager of all writes.
+const FieldOwner = client.FieldOwner("pulumi-controller")
 
 // act does what was decided: the duties first, then the action, and then a check.
 func (r *StackReconciler) act(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision, which launch) error {

@@ -221,7 +221,7 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 	g.Expect(explained.Unchecked).To(ConsistOf("whether Program default/app is valid: its status does not say so yet for generation 1"))
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))
 
-	w.reconciledProgram()
+	w.reconcileProgram()
 	explained = explainNow()
 	g.Expect(explained.Unchecked).To(BeEmpty())
 	g.Expect(explained.Decision.Reason).To(Equal(v1.ProgramInvalidReason))
@@ -230,7 +230,7 @@ func TestExplainTakesTheFaultsOfAProgramFromItsStatus(t *testing.T) {
 
 	w.says(valid())
 	g.Expect(explainNow().Unchecked).To(HaveLen(1), "what is said of another generation does not count")
-	w.reconciledProgram()
+	w.reconcileProgram()
 	explained = explainNow()
 	g.Expect(explained.Unchecked).To(BeEmpty())
 	g.Expect(explained.Decision.String()).To(Equal("Start update"))

@@ -25,7 +25,7 @@ func (r *StackReconciler) addFinalizer(ctx context.Context, stack *v1.Stack) err
 	if !controllerutil.AddFinalizer(stack, v1.StackFinalizer) {
 		return nil
 	}
-	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), FieldOwner); err != nil {
 		return fmt.Errorf("failed to add the finalizer: %w", err)
 	}
 	return nil
@@ -44,7 +44,7 @@ func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, 
 	if !controllerutil.RemoveFinalizer(stack, v1.StackFinalizer) {
 		return nil
 	}
-	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+	if err := r.Patch(ctx, stack, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), FieldOwner); err != nil {
 		return fmt.Errorf("failed to remove the finalizer: %w", err)
 	}
 	for _, left := range stackstatus.LeftEvents(stack, seen.Observation) {

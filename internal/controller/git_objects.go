@@ -16,7 +16,7 @@ import (
 )
 
 func (r *StackReconciler) gitObjects() gitobjects.Keeper {
-	return gitobjects.Keeper{Client: r.Client, APIReader: r.APIReader, Owner: fieldOwner, Now: r.Now}
+	return gitobjects.Keeper{Client: r.Client, APIReader: r.APIReader, Owner: FieldOwner, Now: r.Now}
 }
 
 // keepGitObjects does what is due for the projectRepo of the Stack.

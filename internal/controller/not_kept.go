@@ -16,6 +16,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // The API server drops the fields that its CRD does not have, and reports success. So a
@@ -63,7 +64,7 @@ func (r *StackReconciler) reportNotKept(ctx context.Context, stack *v1.Stack, wh
 		stackstatus.KeepSince(stack, before)
 	})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil // the object has changed
+		return ctrl.Result{RequeueAfter: watches.ConflictRetry}, nil // the object has changed
 	}
 	if err != nil {
 		return ctrl.Result{}, err

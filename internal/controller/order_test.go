@@ -22,6 +22,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // These tests are about how one reconcile depends on other Stacks, and about which Stacks
@@ -439,7 +440,7 @@ func TestAWriteToAPrerequisiteThatIsRefusedIsTriedAgain(t *testing.T) {
 	w.failWrite = func(int) error {
 		return apierrors.NewConflict(schema.GroupResource{Resource: "stacks"}, "a", nil)
 	}
-	g.Expect(w.reconcileOf("b").RequeueAfter).To(Equal(conflictRetry))
+	g.Expect(w.reconcileOf("b").RequeueAfter).To(Equal(watches.ConflictRetry))
 	w.failWrite = nil
 	w.reconcileOf("b")
 	g.Expect(w.stackNamed("a").Annotations).To(HaveKey(meta.ReconcileRequestAnnotation))

@@ -60,7 +60,7 @@ func (r *StackReconciler) patchStatus(ctx context.Context, stack *v1.Stack, chan
 // into the Stack, it would leave what the API server has dropped.
 func (r *StackReconciler) sendStatus(ctx context.Context, stack *v1.Stack, patch client.Patch, options ...client.SubResourcePatchOption) (*v1.Stack, error) {
 	answer := &v1.Stack{TypeMeta: stack.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: stack.Name}}
-	if err := r.Status().Patch(ctx, answer, patch, append(options, fieldOwner)...); err != nil {
+	if err := r.Status().Patch(ctx, answer, patch, append(options, FieldOwner)...); err != nil {
 		return nil, fmt.Errorf("failed to write the status: %w", err)
 	}
 	answer.TypeMeta = stack.TypeMeta

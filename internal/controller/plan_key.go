@@ -113,7 +113,7 @@ func (r *StackReconciler) createPlanKey(ctx context.Context, name client.ObjectK
 		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
 		Immutable:  ptr.To(true),
 		Data:       map[string][]byte{planKeyData: key},
-	}, fieldOwner)
+	}, FieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/policysets"
 )
 
 // reportOnPolicySets adds the controller of PolicySets as the process has it: with a cache of its
@@ -21,8 +22,8 @@ func reportOnPolicySets(mgr ctrl.Manager, stacks *StackReconciler, of string) er
 	if err != nil {
 		return err
 	}
-	sets := &PolicySetReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Sources: stacks.PackSources, Now: stacks.Now}
-	return sets.SetupWithManager(mgr, PolicySetReconcilerOptions{Selector: *selector, PartialCache: true})
+	sets := &policysets.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: quietEvents{}, Owner: FieldOwner, Sources: stacks.PackSources, Now: stacks.Now}
+	return sets.SetupWithManager(mgr, policysets.Options{Selector: *selector, PartialCache: true})
 }
 
 // awaitReport waits for how many Stacks a PolicySet selects, and how many of them violate it, or

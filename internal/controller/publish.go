@@ -21,7 +21,7 @@ import (
 
 // publisher writes what belongs to a Stack beside its status.
 func (r *StackReconciler) publisher() publish.Publisher {
-	return publish.Publisher{Client: r.Client, Reader: r.APIReader, Owner: fieldOwner, Unwritten: &r.unwritten}
+	return publish.Publisher{Client: r.Client, Reader: r.APIReader, Owner: FieldOwner, Unwritten: &r.unwritten}
 }
 
 // publish writes what a run leaves beside the status. Only the outputs may keep its end from

@@ -120,7 +120,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 			return r.unwatched(ctx, req)
 		}
 		if apierrors.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: conflictRetry}, nil // the object has changed
+			return ctrl.Result{RequeueAfter: watches.ConflictRetry}, nil // the object has changed
 		}
 		return ctrl.Result{}, err
 	}
@@ -128,7 +128,7 @@ func (r *StackReconciler) Reconcile(ctx context.Context, req ctrl.Request) (resu
 
 	seen, err := r.observe(ctx, stack)
 	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil // an object that is kept for the Stack has changed
+		return ctrl.Result{RequeueAfter: watches.ConflictRetry}, nil // an object that is kept for the Stack has changed
 	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to observe Stack %s: %w", req.NamespacedName, err)
@@ -169,7 +169,7 @@ func (r *StackReconciler) actFailed(ctx context.Context, stack *v1.Stack, decisi
 	case apierrors.IsConflict(err):
 		// What was observed is stale. The predicates may drop the event of the newer
 		// object, so requeue.
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil
+		return ctrl.Result{RequeueAfter: watches.ConflictRetry}, nil
 	case apierrors.IsNotFound(err) && !stack.DeletionTimestamp.IsZero():
 		return ctrl.Result{}, nil
 	}
@@ -200,10 +200,6 @@ func (r *StackReconciler) forgetDuration(req ctrl.Request) {
 		r.MetricsRecorder.DeleteDuration(corev1.ObjectReference{Kind: v1.StackKind, Namespace: req.Namespace, Name: req.Name})
 	}
 }
-
-// conflictRetry is how long to wait after a write conflict: time enough for the cache to
-// see the change.
-const conflictRetry = 100 * time.Millisecond
 
 // get reads the Stack from the cache, or from the API server if it has a run in flight or
 // the runner has a result for it: in a stale copy, a run that was absorbed and forgotten

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // unwatched handles a Stack that is not in the cache. Either it was deleted, or its
@@ -34,7 +35,7 @@ func (r *StackReconciler) unwatched(ctx context.Context, req ctrl.Request) (ctrl
 	err = r.handOver(ctx, stack)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		// What was read is stale, and no watch reports a newer version.
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil
+		return ctrl.Result{RequeueAfter: watches.ConflictRetry}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("failed to hand over Stack %s: %w", req.NamespacedName, err)

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // otherShard is a cache without the Stack, whose labels assign it to another controller.
@@ -53,7 +54,7 @@ func TestTheResultOfARelabelledStackIsNotLost(t *testing.T) {
 		}
 		return nil
 	}
-	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(conflictRetry))
+	g.Expect(w.mustReconcile().RequeueAfter).To(Equal(watches.ConflictRetry))
 	w.mustReconcile()
 	w.Client = all
 	g.Expect(w.stack().Status.Run).To(BeNil(), "the other controller can continue")

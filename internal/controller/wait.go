@@ -60,7 +60,7 @@ func (r *StackReconciler) runAgain(ctx context.Context, stack *v1.Stack) error {
 	}
 	stack.Annotations[meta.ReconcileRequestAnnotation] = request
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Patch(ctx, stack, patch, fieldOwner); client.IgnoreNotFound(err) != nil {
+	if err := r.Patch(ctx, stack, patch, FieldOwner); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("failed to ask prerequisite %s/%s to run again: %w", stack.Namespace, stack.Name, err)
 	}
 	return nil

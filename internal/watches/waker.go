@@ -6,11 +6,16 @@ package watches
 import (
 	"context"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
+
+// ConflictRetry is how long to wait after a write conflict: time enough for the cache to
+// see the change.
+const ConflictRetry = 100 * time.Millisecond
 
 // Waker enqueues Stacks for reasons that are not in the API server: a run has ended, or a
 // slot is free. It never blocks. It drops calls from before the controller has started,

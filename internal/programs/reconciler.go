@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package programs
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,29 +28,38 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/plural"
-	programs "github.com/flux-pulumi/pulumi-controller/internal/program"
+	text "github.com/flux-pulumi/pulumi-controller/internal/program"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
+	"github.com/flux-pulumi/pulumi-controller/internal/watches"
 )
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=programs/status,verbs=patch
 
-// ProgramReconciler reports in the status of each Program whether it is valid. It runs
+// Reconciler reports in the status of each Program whether it is valid. It runs
 // nothing, and nothing waits for it: a Stack validates its Program itself.
-type ProgramReconciler struct {
+type Reconciler struct {
 	// Client reads from the cache, and writes.
 	client.Client
 	// Metrics of reconciles, the same as those of all Flux controllers.
 	runtimectrl.Metrics
 	// Events records Kubernetes Events.
 	Events EventRecorder
+	// Owner is the field manager of all writes.
+	Owner client.FieldOwner
 	// Check validates Programs.
 	Check observe.ProgramCheck
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// ProgramReconcilerOptions are the options of the controller.
-type ProgramReconcilerOptions struct {
+// EventRecorder is the part of fluxcd/pkg/runtime/events that is needed. It must not
+// block.
+type EventRecorder interface {
+	AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any)
+}
+
+// Options are the options of the controller.
+type Options struct {
 	// RateLimiter limits the retries of reconciles that fail.
 	RateLimiter runtimectrl.RateLimiterOptions
 	// Selector selects by label the Programs whose status this controller writes. Its
@@ -58,7 +68,7 @@ type ProgramReconcilerOptions struct {
 }
 
 // SetupWithManager registers the controller.
-func (r *ProgramReconciler) SetupWithManager(mgr ctrl.Manager, opts ProgramReconcilerOptions) error {
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	ours, err := predicate.LabelSelectorPredicate(opts.Selector)
 	if err != nil {
 		return fmt.Errorf("failed to read the labels of the Programs to notify about: %w", err)
@@ -76,7 +86,7 @@ func (r *ProgramReconciler) SetupWithManager(mgr ctrl.Manager, opts ProgramRecon
 }
 
 // Reconcile validates the Program. It never requeues: only an edit can change the result.
-func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	started := r.Now()
 	object := observe.NewProgramObject()
 	err := r.Get(ctx, req.NamespacedName, object)
@@ -98,25 +108,25 @@ func (r *ProgramReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	err = r.tell(ctx, program, checked)
+	err = r.report(ctx, program, checked)
 	switch {
 	case apierrors.IsConflict(err):
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil // the cache is behind
+		return ctrl.Result{RequeueAfter: watches.ConflictRetry}, nil // the cache is behind
 	case client.IgnoreNotFound(err) != nil:
 		return ctrl.Result{}, fmt.Errorf("failed to notify about Program %s: %w", req.NamespacedName, err)
 	}
 	return ctrl.Result{}, nil
 }
 
-// tell writes the result to the status if it differs, and emits an event if it is news.
-func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, checked programs.Checked) error {
+// report writes the result to the status if it differs, and emits an event if it is news.
+func (r *Reconciler) report(ctx context.Context, program *v1.Program, checked text.Checked) error {
 	before := program.DeepCopy()
 	markChecked(program, checked)
 	if equality.Semantic.DeepEqual(before.Status, program.Status) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Status().Patch(ctx, program, patch, fieldOwner); err != nil {
+	if err := r.Status().Patch(ctx, program, patch, r.Owner); err != nil {
 		return fmt.Errorf("failed to write the status: %w", err)
 	}
 	was, is := conditions.Get(before, meta.ReadyCondition), conditions.Get(program, meta.ReadyCondition)
@@ -137,7 +147,7 @@ func (r *ProgramReconciler) tell(ctx context.Context, program *v1.Program, check
 
 // markChecked writes the result to the status. An invalid Program is Stalled, as only an
 // edit can change that.
-func markChecked(program *v1.Program, checked programs.Checked) {
+func markChecked(program *v1.Program, checked text.Checked) {
 	program.Status.ObservedGeneration = program.Generation
 	program.Status.Digest = checked.Digest
 	if value, ok := meta.ReconcileAnnotationValue(program.Annotations); ok {
@@ -157,7 +167,7 @@ func markChecked(program *v1.Program, checked programs.Checked) {
 
 // validText describes a valid Program: its number of resources, and the config that its
 // Stacks must set.
-func validText(checked programs.Checked) string {
+func validText(checked text.Checked) string {
 	resources := plural.Of(checked.Resources, "resource", "resources")
 	if len(checked.Undeclared) == 0 {
 		return "Valid program with " + resources

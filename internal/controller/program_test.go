@@ -11,13 +11,13 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/program/check"
+	"github.com/flux-pulumi/pulumi-controller/internal/programs"
 )
 
 // programOf returns a Program with these keys, whether known or not.
@@ -44,25 +44,13 @@ func (w *world) says(said map[string]any) {
 	}
 }
 
-func (w *world) programs() *ProgramReconciler {
-	return &ProgramReconciler{Client: w.Client, Events: w.events, Check: check.Check, Now: time.Now}
-}
-
-// reconciledProgram reconciles the Program and returns it with its status.
-func (w *world) reconciledProgram() *v1.Program {
+// reconcileProgram writes the status of the Program.
+func (w *world) reconcileProgram() {
 	w.t.Helper()
-	result, err := w.programs().Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
-	if err != nil {
+	r := &programs.Reconciler{Client: w.Client, Events: w.events, Owner: FieldOwner, Check: check.Check, Now: time.Now}
+	if _, err := r.Reconcile(context.Background(), ctrl.Request{NamespacedName: key}); err != nil {
 		w.t.Fatal(err)
 	}
-	if result != (ctrl.Result{}) {
-		w.t.Errorf("it is looked at again: %v", result)
-	}
-	program := &v1.Program{}
-	if err := w.Get(context.Background(), key, program); err != nil {
-		w.t.Fatal(err)
-	}
-	return program
 }
 
 func valid() map[string]any {
@@ -74,48 +62,6 @@ func faulty() map[string]any {
 }
 
 const faultText = "program.outputs.a.fn::join (line 3): the argument to fn::join must be a two-valued list"
-
-func TestAProgramReportsWhetherItIsValid(t *testing.T) {
-	g := NewWithT(t)
-	w := newWorld(t, programOf(valid()))
-	p := w.reconciledProgram()
-	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
-		HaveField("Status", metav1.ConditionTrue), HaveField("Reason", meta.SucceededReason),
-		HaveField("Message", "Valid program with 0 resources. It uses config that it does not declare, which each Stack must set: words")))
-	g.Expect(p.Status.ObservedGeneration).To(BeEquivalentTo(1))
-	g.Expect(p.Status.Digest).To(HavePrefix("sha256:"))
-	g.Expect(conditions.IsStalled(p)).To(BeFalse())
-	g.Expect(w.events.lines).To(BeEmpty(), "that it is as it should be is no news")
-
-	writes := w.writes
-	w.reconciledProgram()
-	g.Expect(w.writes).To(Equal(writes), "nothing has changed")
-
-	w.says(faulty())
-	p = w.reconciledProgram()
-	g.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
-		HaveField("Status", metav1.ConditionFalse), HaveField("Reason", v1.ProgramInvalidReason),
-		HaveField("Message", ContainSubstring(faultText))))
-	g.Expect(conditions.GetReason(p, meta.StalledCondition)).To(Equal(v1.ProgramInvalidReason))
-	g.Expect(p.Status.ObservedGeneration).To(BeEquivalentTo(2))
-	g.Expect(w.events.lines).To(ConsistOf(And(HavePrefix("Warning ProgramInvalid "), ContainSubstring(faultText))))
-	g.Expect(w.events.metadata[0]).To(HaveKeyWithValue("pulumi.com/revision", "2@"+p.Status.Digest))
-
-	w.says(valid())
-	p = w.reconciledProgram()
-	g.Expect(conditions.IsReady(p)).To(BeTrue())
-	g.Expect(conditions.IsStalled(p)).To(BeFalse())
-	g.Expect(w.events.lines).To(HaveLen(2))
-	g.Expect(w.events.lines[1]).To(HavePrefix("Normal Succeeded Valid program"))
-}
-
-func TestARequestForAProgramIsHandled(t *testing.T) {
-	g := NewWithT(t)
-	object := programOf(valid())
-	object.SetAnnotations(map[string]string{meta.ReconcileRequestAnnotation: "now"})
-	w := newWorld(t, object)
-	g.Expect(w.reconciledProgram().Status.LastHandledReconcileAt).To(Equal("now"))
-}
 
 // The fake client drops the keys that v1.Program does not have. An API server with the
 // CRD keeps them.
@@ -148,12 +94,6 @@ func TestACheckIsCachedUntilTheObjectChanges(t *testing.T) {
 	again, err := kept.Of(object)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.Invalid.None()).To(BeFalse())
-}
-
-func TestADeletedProgramIsNoError(t *testing.T) {
-	w := newWorld(t)
-	_, err := w.programs().Reconcile(context.Background(), ctrl.Request{NamespacedName: key})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 }
 
 func TestAStackDoesNotRunAProgramThatIsNotValid(t *testing.T) {

@@ -1,9 +1,10 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package policysets
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/policy"
 	"github.com/flux-pulumi/pulumi-controller/internal/policy/packs"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/source"
 )
 
 func TestPolicySetStatus(t *testing.T) {
@@ -55,27 +58,33 @@ func TestPolicySetStatus(t *testing.T) {
 	}
 }
 
+// forbidding denies reading.
+type forbidding struct{ client.Reader }
+
+func (forbidding) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, key.Name, errors.New("no"))
+}
+
+// oneSource resolves each reference to the same artifact.
+type oneSource struct{}
+
+func (oneSource) Resolve(context.Context, string, v1.SourceReference) (*source.Source, error) {
+	return &source.Source{Revision: "main@sha256:1", Digest: "sha256:1", URL: "http://sources/guard"}, nil
+}
+
 func TestAConfigMapThatMayNotBeReadIsNoProblemOfASource(t *testing.T) {
 	g := NewWithT(t)
-	set := policySet("guard", v1.PolicyEnforce, configFrom)
-	sources := &packSources{digests: map[string]string{"guard": "sha256:1"}}
-	found, err := (&PolicySetReconciler{APIReader: forbidding{denies: aConfigMap}, Sources: sources}).findPacks(t.Context(), set)
+	set := &v1.PolicySet{Spec: v1.PolicySetSpec{Packs: []v1.PolicyPack{{
+		Name: "tags", SourceRef: v1.PolicySourceReference{Kind: "GitRepository", Name: "guard", Namespace: "platform"},
+		ConfigFrom: &v1.PolicyConfigReference{ConfigMap: v1.PolicyConfigMapReference{Name: "config", Namespace: "platform", Key: "policies"}},
+	}}}}
+	set.Name = "guard"
+	found, err := (&Reconciler{APIReader: forbidding{}, Sources: oneSource{}}).findPacks(t.Context(), set)
 	g.Expect(err).NotTo(HaveOccurred())
 	markPolicySet(set, found, "", policy.Report{})
 	g.Expect(conditions.Get(set, meta.ReadyCondition)).To(And(HaveField("Reason", v1.InputsFailedReason),
 		HaveField("Message", And(ContainSubstring("pack tags of PolicySet guard"), ContainSubstring("ConfigMap platform/config"), ContainSubstring("is forbidden")))))
 	g.Expect(conditions.IsStalled(set)).To(BeFalse(), "a right can be granted without an edit")
-}
-
-// configFrom has the pack of the PolicySet take its config from a ConfigMap.
-func configFrom(set *v1.PolicySet) {
-	set.Spec.Packs[0].ConfigFrom = &v1.PolicyConfigReference{ConfigMap: v1.PolicyConfigMapReference{Name: "config", Namespace: "platform", Key: "policies"}}
-}
-
-// aConfigMap denies reading ConfigMaps.
-func aConfigMap(object client.Object) (schema.GroupResource, bool) {
-	_, is := object.(*corev1.ConfigMap)
-	return schema.GroupResource{Resource: "configmaps"}, is
 }
 
 func TestViolationEvent(t *testing.T) {

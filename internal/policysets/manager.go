@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package policysets
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,15 +36,17 @@ import (
 // Stacks are checked after a change of a pack.
 const reportDelay = 5 * time.Second
 
-// PolicySetReconcilerOptions are the options of the controller.
-type PolicySetReconcilerOptions struct {
+// Options are the options of the controller.
+type Options struct {
 	// RateLimiter limits the retries of reconciles that fail.
 	RateLimiter runtimectrl.RateLimiterOptions
 	// Selector selects by label the PolicySets whose status this controller writes. Its Stacks
 	// are guarded by others too.
 	Selector metav1.LabelSelector
-	// Configs and IgnoreConfigs are those of StackReconcilerOptions.
-	Configs       predicate.Predicate
+	// Configs selects the ConfigMaps whose changes reconcile the PolicySets that refer to them. Nil
+	// selects all.
+	Configs predicate.Predicate
+	// IgnoreConfigs leaves ConfigMaps unwatched: changes take effect at the next interval.
 	IgnoreConfigs bool
 	// PartialCache says that the cache of the manager lacks the Stacks of other shards.
 	PartialCache bool
@@ -51,7 +54,7 @@ type PolicySetReconcilerOptions struct {
 
 // SetupWithManager registers the controller. It watches nothing but PolicySets as long as there
 // are none.
-func (r *PolicySetReconciler) SetupWithManager(mgr ctrl.Manager, opts PolicySetReconcilerOptions) error {
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	selector, err := metav1.LabelSelectorAsSelector(&opts.Selector)
 	if err != nil {
 		return fmt.Errorf("failed to read the labels of the PolicySets to report on: %w", err)
@@ -89,7 +92,7 @@ func (r *PolicySetReconciler) SetupWithManager(mgr ctrl.Manager, opts PolicySetR
 }
 
 // watchUsed watches what PolicySets report on, and where their config comes from.
-func (r *PolicySetReconciler) watchUsed(c controller.Controller, mgr ctrl.Manager, opts PolicySetReconcilerOptions) error {
+func (r *Reconciler) watchUsed(c controller.Controller, mgr ctrl.Manager, opts Options) error {
 	if err := c.Watch(source.Kind[client.Object](r.stacks, &v1.Stack{}, r.stackHandler())); err != nil || opts.IgnoreConfigs {
 		return err
 	}
@@ -135,7 +138,7 @@ func onlyPolicies(object any) (any, error) {
 
 // stackHandler enqueues all PolicySets for a Stack whose policies or labels have changed. It
 // gathers such changes.
-func (r *PolicySetReconciler) stackHandler() handler.EventHandler {
+func (r *Reconciler) stackHandler() handler.EventHandler {
 	enqueue := func(ctx context.Context, q queue) {
 		for _, request := range r.setsThat(ctx, func(*v1.PolicySet) bool { return true }) {
 			q.AddAfter(request, reportDelay)
@@ -154,6 +157,9 @@ func (r *PolicySetReconciler) stackHandler() handler.EventHandler {
 	}
 }
 
+// queue is the work queue of PolicySets.
+type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+
 // reportChanged reports whether a change of a Stack changes what PolicySets report on.
 func reportChanged(before, after *v1.Stack) bool {
 	return !maps.Equal(before.Labels, after.Labels) || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
@@ -169,7 +175,7 @@ func resultsOf(stack *v1.Stack) v1.PoliciesStatus {
 }
 
 // setsThatUse maps an object to the PolicySets that use it.
-func (r *PolicySetReconciler) setsThatUse(uses func(*v1.PolicySet, client.Object) bool) handler.MapFunc {
+func (r *Reconciler) setsThatUse(uses func(*v1.PolicySet, client.Object) bool) handler.MapFunc {
 	return func(ctx context.Context, object client.Object) []ctrl.Request {
 		return r.setsThat(ctx, func(set *v1.PolicySet) bool { return uses(set, object) })
 	}
@@ -177,7 +183,7 @@ func (r *PolicySetReconciler) setsThatUse(uses func(*v1.PolicySet, client.Object
 
 // setsThat returns the PolicySets for which the function returns true. Those that another controller
 // reports on are left out.
-func (r *PolicySetReconciler) setsThat(ctx context.Context, are func(*v1.PolicySet) bool) []ctrl.Request {
+func (r *Reconciler) setsThat(ctx context.Context, are func(*v1.PolicySet) bool) []ctrl.Request {
 	sets, err := r.policies.SetsThat(ctx, func(set *v1.PolicySet) bool { return r.ours(set) && are(set) })
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "the status of PolicySets may be behind")

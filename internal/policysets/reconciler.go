@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package policysets
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,10 +32,10 @@ import (
 
 // +kubebuilder:rbac:groups=pulumi.com,resources=policysets/status,verbs=patch
 
-// PolicySetReconciler reports in the status of each PolicySet whether its packs can be used, and
+// Reconciler reports in the status of each PolicySet whether its packs can be used, and
 // which Stacks violate them. It runs nothing, and nothing waits for it: a Stack resolves the packs
 // that guard it itself.
-type PolicySetReconciler struct {
+type Reconciler struct {
 	// Client reads from the cache, and writes.
 	client.Client
 	// APIReader reads ConfigMaps, which are not cached.
@@ -43,6 +44,8 @@ type PolicySetReconciler struct {
 	runtimectrl.Metrics
 	// Events records Kubernetes Events.
 	Events EventRecorder
+	// Owner is the field manager of all writes.
+	Owner client.FieldOwner
 	// Sources resolves the artifacts of packs.
 	Sources packs.Sources
 	// Now is the clock.
@@ -61,12 +64,18 @@ type PolicySetReconciler struct {
 	poll time.Duration
 }
 
+// EventRecorder is the part of fluxcd/pkg/runtime/events that is needed. It must not
+// block.
+type EventRecorder interface {
+	AnnotatedEventf(object runtime.Object, annotations map[string]string, eventtype, reason, format string, args ...any)
+}
+
 // policySetRetry is how long to wait for packs that cannot be used. What they wait for is watched,
 // unless the cluster does not serve it.
 const policySetRetry = time.Minute
 
 // Reconcile brings the status of the PolicySet up to date.
-func (r *PolicySetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	started := r.Now()
 	set := &v1.PolicySet{}
 	err := r.Get(ctx, req.NamespacedName, set)
@@ -98,7 +107,7 @@ func (r *PolicySetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	err = r.write(ctx, set, func() { markPolicySet(set, found, digest, report) })
 	switch {
 	case apierrors.IsConflict(err):
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil // the cache is behind
+		return ctrl.Result{RequeueAfter: watches.ConflictRetry}, nil // the cache is behind
 	case client.IgnoreNotFound(err) != nil:
 		return ctrl.Result{}, fmt.Errorf("failed to report on PolicySet %s: %w", req.Name, err)
 	case found.problem != nil:
@@ -108,7 +117,7 @@ func (r *PolicySetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 }
 
 // findPacks resolves the packs. Its error is one of the API server.
-func (r *PolicySetReconciler) findPacks(ctx context.Context, set *v1.PolicySet) (foundPacks, error) {
+func (r *Reconciler) findPacks(ctx context.Context, set *v1.PolicySet) (foundPacks, error) {
 	found := foundPacks{problem: policy.CheckSelectors(set)}
 	found.invalid = found.problem != nil
 	resolver := packs.Resolver{Sources: r.Sources, ConfigMaps: r.APIReader, Watch: r.watches.Ensure}
@@ -128,7 +137,7 @@ func (r *PolicySetReconciler) findPacks(ctx context.Context, set *v1.PolicySet) 
 }
 
 // reportOn reports on the Stacks that the PolicySet selects.
-func (r *PolicySetReconciler) reportOn(ctx context.Context, set *v1.PolicySet, digest string) (policy.Report, error) {
+func (r *Reconciler) reportOn(ctx context.Context, set *v1.PolicySet, digest string) (policy.Report, error) {
 	namespaces, err := r.policies.LabelsFor(ctx, set)
 	if err != nil {
 		return policy.Report{}, err
@@ -141,14 +150,14 @@ func (r *PolicySetReconciler) reportOn(ctx context.Context, set *v1.PolicySet, d
 }
 
 // write changes the status and writes it if it differs, and emits events for what has changed.
-func (r *PolicySetReconciler) write(ctx context.Context, set *v1.PolicySet, change func()) error {
+func (r *Reconciler) write(ctx context.Context, set *v1.PolicySet, change func()) error {
 	before := set.DeepCopy()
 	change()
 	if equality.Semantic.DeepEqual(before.Status, set.Status) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Status().Patch(ctx, set, patch, fieldOwner); err != nil {
+	if err := r.Status().Patch(ctx, set, patch, r.Owner); err != nil {
 		return fmt.Errorf("failed to write the status: %w", err)
 	}
 	if event, changed := readyEvent(before, set); changed {
@@ -160,7 +169,7 @@ func (r *PolicySetReconciler) write(ctx context.Context, set *v1.PolicySet, chan
 	return nil
 }
 
-func (r *PolicySetReconciler) emit(set *v1.PolicySet, e stackstatus.Event) {
+func (r *Reconciler) emit(set *v1.PolicySet, e stackstatus.Event) {
 	token := map[string]string{v1.GroupVersion.Group + "/" + eventv1.MetaTokenKey: set.ResourceVersion}
 	r.Events.AnnotatedEventf(set, token, e.Type, e.Reason, "%s", e.Message)
 }
