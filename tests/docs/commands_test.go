@@ -217,3 +217,27 @@ func TestNoPageTakesAnImageThatIsNotThere(t *testing.T) {
 	}
 	g.Expect(taken).To(BeNumerically(">=", 10))
 }
+
+// TestTheVariantThatIsBuiltIsInstalled compares the commands that build, push and install a variant of the image, and looks
+// for each target that a page builds in the Dockerfile.
+func TestTheVariantThatIsBuiltIsInstalled(t *testing.T) {
+	g := NewWithT(t)
+	root, texts := sources(t)
+	commands := section(texts["docs/image.md"], "### Build a variant")
+	built := regexp.MustCompile(`docker buildx build --target (\S+) --tag (\S+):(\S+)-(\S+) --load \.`).FindStringSubmatch(commands)
+	g.Expect(built).NotTo(BeNil())
+	g.Expect(built[4]).To(Equal(built[1]))
+	g.Expect(commands).To(ContainSubstring("docker push " + built[2] + ":" + built[3] + "-" + built[1] + "\n"))
+	g.Expect(commands).To(ContainSubstring("flux pulumi install --image=" + built[2] + " --tag=" + built[3] + " --image-variant=" + built[1] + "\n"))
+
+	dockerfile, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	g.Expect(err).NotTo(HaveOccurred())
+	targets := 0
+	for page, text := range texts {
+		for _, target := range regexp.MustCompile(`docker buildx build --target (\S+) `).FindAllStringSubmatch(text, -1) {
+			targets++
+			g.Expect(string(dockerfile)).To(MatchRegexp(`(?m)^FROM .* AS `+target[1]+`$`), page)
+		}
+	}
+	g.Expect(targets).To(BeNumerically(">=", 2))
+}
