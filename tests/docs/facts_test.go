@@ -5,6 +5,7 @@ package docs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,4 +86,33 @@ func rows(text string) (found [][]string) {
 		}
 	}
 	return found
+}
+
+// TestEachFactOfAnotherProjectHasASource looks for a link in each cell, or in the row of that name below the comparison. What a
+// project runs, that it is released and the languages of its programs are on its first page.
+func TestEachFactOfAnotherProjectHasASource(t *testing.T) {
+	g := NewWithT(t)
+	_, texts := sources(t)
+	page := texts["docs/comparison.md"]
+	below := map[string][]string{}
+	for _, row := range rows(section(page, "## Where the facts come from")) {
+		below[row[0]] = row[1:]
+	}
+	known := []string{"runs", "released", "languages", "Stacks of the Pulumi operator", "performance figures"}
+	compared := rows(section(page, "## Feature by feature"))
+	g.Expect(len(compared)).To(BeNumerically(">=", 20))
+	names := map[string]bool{}
+	for _, row := range compared {
+		names[row[0]] = true
+		for project, cell := range row[2:] {
+			if strings.Contains(cell, "](https://") || slices.Contains(known, row[0]) {
+				continue
+			}
+			g.Expect(below).To(HaveKey(row[0]))
+			g.Expect(below[row[0]][project]).To(MatchRegexp(`\]\(https://github\.com/\S+/v\d+\.\d+\.\d+/\S+\)`), "%s: %s", row[0], cell)
+		}
+	}
+	for name := range below {
+		g.Expect(names).To(HaveKey(name))
+	}
 }
