@@ -164,7 +164,8 @@ func (r *StackReconciler) awaitHolder(ctx context.Context, stack *v1.Stack) erro
 func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *run.Result) error {
 	record, before := *stack.Status.Run, stack.DeepCopy()
 	result = stackstatus.Classify(stack, &record, result)
-	beside, err := r.publish(ctx, stack, &record, result)
+	beside, left, err := r.publisher().AfterRun(ctx, stack, &record, result)
+	r.announceLeft(ctx, stack, v1.OutputsFailedReason, left)
 	if err != nil {
 		return err
 	}
@@ -180,9 +181,9 @@ func (r *StackReconciler) absorb(ctx context.Context, stack *v1.Stack, result *r
 		return err
 	}
 	if stackstatus.KeepsPlan(stack, &record, result) {
-		r.dropPlans(ctx, stack)
+		r.publisher().DropPlans(ctx, stack)
 	} else {
-		r.dropPlansSince(ctx, before.Status.Plan, stack)
+		r.publisher().DropPlansSince(ctx, before.Status.Plan, stack)
 	}
 	r.Runs.Ended(record.Operation, result)
 	r.announceEnd(ctx, before, stack, &record, written)
@@ -226,7 +227,7 @@ func endEvent(before, stack *v1.Stack, record *v1.RunStatus, result *run.Result)
 // markInterrupted gives up on a run whose end nobody saw. The message says why.
 func (r *StackReconciler) markInterrupted(ctx context.Context, stack *v1.Stack, message string) error {
 	lost, before := *stack.Status.Run, stack.DeepCopy()
-	r.recordInterrupted(ctx, stack, message)
+	r.publisher().RecordInterrupted(ctx, stack, message)
 	if err := r.patchStatus(ctx, stack, func() { stackstatus.MarkInterrupted(stack, message, r.Now()) }); err != nil {
 		return err
 	}

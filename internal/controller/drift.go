@@ -15,12 +15,12 @@ import (
 func (r *StackReconciler) dropDrift(ctx context.Context, stack *v1.Stack) error {
 	before, left := stack.Status.Plan, stackstatus.DriftDetails{}
 	if stackstatus.IsDriftUnwanted(stack) {
-		left = r.dropDriftDetails(ctx, stack)
+		left = r.publisher().DropDrift(ctx, stack)
 	}
 	if err := r.patchStatus(ctx, stack, func() { stackstatus.DropDrift(stack, left) }); err != nil {
 		return err
 	}
-	r.dropPlansSince(ctx, before, stack)
+	r.publisher().DropPlansSince(ctx, before, stack)
 	return nil
 }
 

@@ -34,10 +34,12 @@ func (r *StackReconciler) addFinalizer(ctx context.Context, stack *v1.Stack) err
 // removeFinalizer lets the object of a deleted Stack go.
 func (r *StackReconciler) removeFinalizer(ctx context.Context, stack *v1.Stack, seen *observe.Observation) error {
 	r.releaseGit(ctx, stack)
-	if err := r.releaseOutputs(ctx, stack); err != nil {
+	left, err := r.publisher().ReleaseOutputs(ctx, stack)
+	r.announceLeft(ctx, stack, v1.OutputsFailedReason, left)
+	if err != nil {
 		return err
 	}
-	if err := r.settleHistory(ctx, stack); err != nil {
+	if err := r.publisher().SettleHistory(ctx, stack); err != nil {
 		return err
 	}
 	before := stack.DeepCopy()

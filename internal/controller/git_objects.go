@@ -28,7 +28,7 @@ func (r *StackReconciler) keepGitObjects(ctx context.Context, stack *v1.Stack, d
 		}
 	}
 	left, err := r.gitObjects().Do(ctx, stack, due)
-	r.leaveAllBehind(ctx, stack, left)
+	r.announceLeft(ctx, stack, meta.ArtifactFailedReason, left)
 	if err != nil || due.Verb != gitsource.Delete {
 		return err
 	}
@@ -42,14 +42,8 @@ func (r *StackReconciler) releaseGit(ctx context.Context, stack *v1.Stack) {
 		return
 	}
 	left, err := r.gitObjects().DeleteAll(ctx, stack)
-	r.leaveAllBehind(ctx, stack, left)
+	r.announceLeft(ctx, stack, meta.ArtifactFailedReason, left)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "failed to delete the objects for spec.projectRepo, leaving them to the garbage collector")
-	}
-}
-
-func (r *StackReconciler) leaveAllBehind(ctx context.Context, stack *v1.Stack, left []error) {
-	for _, err := range left {
-		r.leaveBehind(ctx, stack, meta.ArtifactFailedReason, err)
 	}
 }

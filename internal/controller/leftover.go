@@ -13,9 +13,11 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
-// leaveBehind announces an object that the Stack no longer needs but may not delete. The
-// garbage collector tries again once the Stack is gone.
-func (r *StackReconciler) leaveBehind(ctx context.Context, stack *v1.Stack, reason string, err error) {
-	r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: reason,
-		Message: fmt.Sprintf("%v: it remains until the Stack is deleted, delete it by hand", err)})
+// announceLeft announces objects that the Stack no longer needs but may not delete. The garbage
+// collector tries again once the Stack is gone.
+func (r *StackReconciler) announceLeft(ctx context.Context, stack *v1.Stack, reason string, left []error) {
+	for _, err := range left {
+		r.announce(ctx, stack, stackstatus.Event{Type: corev1.EventTypeWarning, Reason: reason,
+			Message: fmt.Sprintf("%v: it remains until the Stack is deleted, delete it by hand", err)})
+	}
 }

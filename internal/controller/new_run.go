@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"slices"
+
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -81,4 +83,12 @@ func projectOf(stack *v1.Stack, seen *observe.Observation, operation run.Operati
 		return run.Project{Name: info.Name, Runtime: info.Runtime}
 	}
 	return seen.Program.Project
+}
+
+// wantedOutputs returns the outputs that a run has to read.
+func wantedOutputs(stack *v1.Stack, seen *observe.Observation, operation run.Operation) *run.WantedOutputs {
+	if !run.KindOf(operation).ReadsOutputs || !stackstatus.WritesOutputs(stack) || seen.Outputs.Blocked != "" {
+		return nil
+	}
+	return &run.WantedOutputs{Keys: slices.Clone(stack.Spec.WriteOutputsToSecret.Keys)}
 }

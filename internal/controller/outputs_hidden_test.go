@@ -54,7 +54,7 @@ func TestErrorsOfWritingOutputsContainNoOldValues(t *testing.T) {
 		},
 	})
 	plain := run.PlainOutputs{Values: map[string]json.RawMessage{"token": json.RawMessage(`"hunter3"`)}}
-	written, err := w.writeOutputs(t.Context(), stack, plain, nil, w.Now())
+	written, err := w.publisher().Outputs(t.Context(), stack, plain, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(written.Failure.Message).To(ContainSubstring("old *** new ***"))
+	g.Expect(written.Refused).To(ContainSubstring("old *** new ***"))
 }

@@ -51,16 +51,3 @@ func previewRefused(seen *observe.Observation) string {
 	}
 	return ""
 }
-
-// publishPlan writes the plan of an ended preview to a ConfigMap, and returns its status.
-func (r *StackReconciler) publishPlan(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) *v1.PreviewStatus {
-	ended := stackstatus.PreviewAfter(stack, record, result)
-	if !run.KindOfRecord(record).OnRequest || result.Outcome != run.Succeeded {
-		return ended
-	}
-	var err error
-	if ended.ConfigMap, ended.Digest, err = r.publisher().PreviewPlan(ctx, stack, result); err != nil {
-		ended.Message = fmt.Sprintf("Cannot write the steps of the preview: %v", err)
-	}
-	return ended
-}

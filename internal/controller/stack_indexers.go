@@ -101,6 +101,16 @@ func secretRefs(stack *v1.Stack) []types.NamespacedName {
 	return append(inputs.SecretRefs(stack), gitsource.SecretRefs(stack)...)
 }
 
+// secretKeys also indexes the Stack by the Secret it writes, so that a change of that
+// triggers a reconcile.
+func secretKeys(stack *v1.Stack) []string {
+	keys := keysOf(secretRefs)(stack)
+	if to := stack.Spec.WriteOutputsToSecret; to != nil {
+		keys = append(keys, stack.Namespace+"/"+to.Name)
+	}
+	return keys
+}
+
 // objectKey returns the key of an object in the index of its kind.
 func objectKey(object client.Object) string {
 	return client.ObjectKeyFromObject(object).String()

@@ -122,7 +122,7 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 	logLeftOut(ctx, seen, todo, policies)
 	err = r.startRecorded(ctx, stack, todo)
 	if started = err == nil; started {
-		r.dropPlansSince(ctx, before, stack)
+		r.publisher().DropPlansSince(ctx, before, stack)
 		r.emitStarted(stack)
 	}
 	return err

@@ -65,3 +65,11 @@ func (r *StackReconciler) runAgain(ctx context.Context, stack *v1.Stack) error {
 	}
 	return nil
 }
+
+// awaitApproval marks a Stack whose plan waits for an approval. The end of the run that has made
+// the plan was announced.
+func (r *StackReconciler) awaitApproval(ctx context.Context, stack *v1.Stack, seen *observe.Observation, decision decide.Decision) error {
+	return r.patchStatus(ctx, stack, func() {
+		stackstatus.MarkDecision(stack, decision, seen.Program.Revision, stackstatus.MarkAwaitingApproval)
+	})
+}

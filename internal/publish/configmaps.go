@@ -35,8 +35,8 @@ func (e *foreignConfigMapError) Error() string {
 	return fmt.Sprintf("ConfigMap %s/%s does not belong to this Stack: delete or rename it", e.namespace, e.name)
 }
 
-// IsForeign reports whether a ConfigMap was left alone because the Stack does not own it.
-func IsForeign(err error) bool {
+// isForeign reports whether a ConfigMap was left alone because the Stack does not own it.
+func isForeign(err error) bool {
 	var foreign *foreignConfigMapError
 	return errors.As(err, &foreign)
 }

@@ -24,7 +24,7 @@ func TestDriftIsKeptWhileItLasts(t *testing.T) {
 		kept := &corev1.ConfigMap{}
 		return kept, p.Client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "app-drift"}, kept)
 	}
-	g.Expect(p.DropDrift(t.Context(), stack)).To(Succeed(), "there is none")
+	g.Expect(p.dropDrift(t.Context(), stack)).To(Succeed(), "there is none")
 
 	found := planOf(100)
 	name, digest, err := p.Drift(t.Context(), stack, found)
@@ -45,7 +45,7 @@ func TestDriftIsKeptWhileItLasts(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(other).NotTo(Equal(digest))
 
-	g.Expect(p.DropDrift(t.Context(), stack)).To(Succeed())
+	g.Expect(p.dropDrift(t.Context(), stack)).To(Succeed())
 	_, err = read()
 	g.Expect(err).To(Satisfy(apierrors.IsNotFound))
 }
@@ -58,6 +58,6 @@ func TestAConfigMapOfSomeoneElseIsNoDrift(t *testing.T) {
 	g.Expect(p.Client.Create(t.Context(), theirs)).To(Succeed())
 	_, _, err := p.Drift(t.Context(), stack, planOf(100))
 	g.Expect(err).To(MatchError(ContainSubstring("does not belong to this Stack")))
-	g.Expect(p.DropDrift(t.Context(), stack)).To(MatchError(ContainSubstring("does not belong to this Stack")))
+	g.Expect(p.dropDrift(t.Context(), stack)).To(MatchError(ContainSubstring("does not belong to this Stack")))
 	g.Expect(p.Client.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs)).To(Succeed())
 }

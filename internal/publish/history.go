@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -50,8 +51,22 @@ func (p Publisher) History(ctx context.Context, stack *v1.Stack, record history.
 	return p.updateHistory(ctx, kept)
 }
 
-// SettleHistory has the record of a Stack outlive it or not, as its spec says by now.
+// SettleHistory has the record of a deleted Stack stay or go, as its spec says by now. The deletion waits only for
+// what a person wants to keep.
 func (p Publisher) SettleHistory(ctx context.Context, stack *v1.Stack) error {
+	err := p.settleHistory(ctx, stack)
+	if err != nil && !stack.RetainsHistory() {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to hand the history over for deletion with its Stack")
+		return nil
+	}
+	if err != nil && !isForeign(err) {
+		return fmt.Errorf("failed to retain the history: %w", err)
+	}
+	return nil
+}
+
+// settleHistory has the record of a Stack outlive it or not.
+func (p Publisher) settleHistory(ctx context.Context, stack *v1.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	kept, exists, err := p.readHistory(ctx, stack)

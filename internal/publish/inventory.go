@@ -6,7 +6,6 @@ package publish
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,29 +23,29 @@ import (
 func inventoryName(stack *v1.Stack) string { return owned.Name(stack.Name, "-inventory") }
 
 // Inventory writes the inventory of a run, and returns its status. What cannot be written is
-// kept, to be retried at that time.
-func (p Publisher) Inventory(ctx context.Context, stack *v1.Stack, result *run.Result, retryAt time.Time) *v1.InventoryStatus {
+// kept, to be retried: see decide.WriteInventory.
+func (p Publisher) Inventory(ctx context.Context, stack *v1.Stack, result *run.Result) *v1.InventoryStatus {
 	goes := !stack.DeletionTimestamp.IsZero() && result.Outcome == run.Succeeded // the inventory goes with the Stack
 	if result.Inventory == nil || goes {
 		return stack.Status.Inventory
 	}
-	return p.tryInventory(ctx, stack, p.Unwritten.add(client.ObjectKeyFromObject(stack), *result.Inventory), retryAt)
+	return p.tryInventory(ctx, stack, p.Unwritten.add(client.ObjectKeyFromObject(stack), *result.Inventory))
 }
 
 // RetryInventory writes an inventory that could not be written before, and returns its status.
-func (p Publisher) RetryInventory(ctx context.Context, stack *v1.Stack, retryAt time.Time) *v1.InventoryStatus {
+func (p Publisher) RetryInventory(ctx context.Context, stack *v1.Stack) *v1.InventoryStatus {
 	parts := p.Unwritten.of(client.ObjectKeyFromObject(stack))
 	if parts == nil {
 		return stack.Status.Inventory
 	}
-	return p.tryInventory(ctx, stack, parts, retryAt)
+	return p.tryInventory(ctx, stack, parts)
 }
 
-func (p Publisher) tryInventory(ctx context.Context, stack *v1.Stack, parts []run.Inventory, retryAt time.Time) *v1.InventoryStatus {
+func (p Publisher) tryInventory(ctx context.Context, stack *v1.Stack, parts []run.Inventory) *v1.InventoryStatus {
 	key := client.ObjectKeyFromObject(stack)
 	status, err := p.writeInventory(ctx, stack, parts)
 	if err != nil {
-		p.Unwritten.keep(key, parts, retryAt)
+		p.Unwritten.keep(key, parts, p.Now().Add(stack.GetRetryInterval()))
 		return inventoryFailed(stack, err)
 	}
 	p.Unwritten.Drop(key)

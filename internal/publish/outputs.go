@@ -110,9 +110,9 @@ func (p Publisher) putSecret(ctx context.Context, stack *v1.Stack, before *corev
 	return secret, nil
 }
 
-// DeleteOutputs deletes a Secret only if the Stack owns it. Errors contain none of its
+// deleteOutputs deletes a Secret only if the Stack owns it. Errors contain none of its
 // values.
-func (p Publisher) DeleteOutputs(ctx context.Context, stack *v1.Stack, name string) error {
+func (p Publisher) deleteOutputs(ctx context.Context, stack *v1.Stack, name string) error {
 	secret, err := readSecret(ctx, p.Reader, stack.Namespace, name)
 	if err != nil || secret == nil || !metav1.IsControlledBy(secret, stack) {
 		return err

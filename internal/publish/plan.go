@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -20,6 +21,8 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/owned"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan/details"
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
 // The right to delete ConfigMaps is for those of plans that were replaced.
@@ -27,6 +30,44 @@ import (
 
 // planLabel is on each ConfigMap with a part of a plan. Its value is the UID of the Stack.
 const planLabel = "pulumi.com/plan-of"
+
+// planAfterRun writes the plan of an ended run, for those who approve it, and returns where
+// it is and what is different from the one before. The digest is in the status all the same if
+// that fails.
+func (p Publisher) planAfterRun(ctx context.Context, stack *v1.Stack, record *v1.RunStatus, result *run.Result) stackstatus.PlanDetails {
+	if !stackstatus.KeepsPlan(stack, record, result) || result.Plan == nil {
+		return stackstatus.PlanDetails{}
+	}
+	var written stackstatus.PlanDetails
+	var err error
+	if written.ConfigMap, written.ContentDigest, err = p.Plan(ctx, stack, *result.Plan); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to write the plan", "run", record.ID)
+		return stackstatus.PlanDetails{}
+	}
+	if former := stack.Status.Plan; former != nil && former.State != v1.PlanApplied && former.Digest != result.Plan.Digest() {
+		before, err := p.ReadPlan(ctx, stack)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "failed to read the former plan")
+			return written
+		}
+		written.Difference = plan.Difference(before, *result.Plan)
+	}
+	return written
+}
+
+// DropPlans deletes the plans that the status no longer refers to.
+func (p Publisher) DropPlans(ctx context.Context, stack *v1.Stack) {
+	if err := p.deleteFormerPlans(ctx, stack); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "failed to delete former plans") // the next proposal does
+	}
+}
+
+// DropPlansSince deletes all plans if the status referred to one before, and refers to none now.
+func (p Publisher) DropPlansSince(ctx context.Context, before *v1.PlanStatus, stack *v1.Stack) {
+	if before != nil && stack.Status.Plan == nil {
+		p.DropPlans(ctx, stack)
+	}
+}
 
 // Plan writes a plan, and returns the name of its first ConfigMap and the digest of all its
 // data. Their names contain that digest, and none is changed later: the plan that the status
@@ -99,8 +140,8 @@ func (p Publisher) createPart(ctx context.Context, stack *v1.Stack, name string,
 	return nil
 }
 
-// DropPlans deletes the ConfigMaps of all plans but the one that the status refers to.
-func (p Publisher) DropPlans(ctx context.Context, stack *v1.Stack) error {
+// deleteFormerPlans deletes the ConfigMaps of all plans but the one that the status refers to.
+func (p Publisher) deleteFormerPlans(ctx context.Context, stack *v1.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var all metav1.PartialObjectMetadataList

@@ -74,13 +74,13 @@ func TestPlansAreKeptUntilTheStatusRefersToAnother(t *testing.T) {
 	g.Expect(read.Digest()).To(Equal(large.Digest()))
 
 	next := write(small)
-	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
+	g.Expect(p.deleteFormerPlans(t.Context(), stack)).To(Succeed())
 	g.Expect(kept(stack.Status.Plan)).To(BeNumerically(">", 1), "the status still refers to it")
 	g.Expect(kept(next)).To(BeZero(), "as if the status was never written")
 
 	next, former := write(small), stack.Status.Plan
 	stack.Status.Plan = next
-	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
+	g.Expect(p.deleteFormerPlans(t.Context(), stack)).To(Succeed())
 	g.Expect(kept(former)).To(BeZero())
 	read, err = p.ReadPlan(t.Context(), stack)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -95,7 +95,7 @@ func TestPlansAreKeptUntilTheStatusRefersToAnother(t *testing.T) {
 	stack.Status.Plan = nil
 	_, err = p.ReadPlan(t.Context(), stack)
 	g.Expect(err).To(MatchError("the status refers to no plan"))
-	g.Expect(p.DropPlans(t.Context(), stack)).To(Succeed())
+	g.Expect(p.deleteFormerPlans(t.Context(), stack)).To(Succeed())
 	g.Expect(kept(next)).To(BeZero())
 	g.Expect(p.Client.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign)).To(Succeed(), "it belongs to no Stack")
 }

@@ -25,4 +25,6 @@ type Publisher struct {
 	Owner client.FieldOwner
 	// Unwritten keeps the inventories that could not be written.
 	Unwritten *Unwritten
+	// Now is the clock.
+	Now func() time.Time
 }
