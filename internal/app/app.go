@@ -61,7 +61,7 @@ type base struct {
 	// waker lets the runners wake the reconciler, and records lets them read what Stacks
 	// have recorded of runs, so that none of them needs the reconciler itself.
 	waker   *watches.Waker
-	records controller.RunRecords
+	records observe.RunRecords
 }
 
 // assemble makes the parts of the process. They do nothing before the manager starts.
@@ -147,7 +147,7 @@ func newBase(ctx context.Context, c Config, data *dataDir) (base, error) {
 	}
 	return base{
 		Config: c, data: data, cluster: cluster, manager: mgr, pod: pod, waker: &watches.Waker{},
-		records: controller.RunRecords{Cached: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Namespace: c.watchedNamespace()},
+		records: observe.RunRecords{Cached: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Namespace: c.watchedNamespace()},
 	}, nil
 }
 

@@ -19,62 +19,16 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
+	"github.com/flux-pulumi/pulumi-controller/internal/plankey"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // keyOf is the key of plans for a Stack.
-func (w *world) keyOf(namespace, name, stack string) string {
+func (w *world) keyOf(namespace, stack string) string {
 	w.t.Helper()
-	key, err := w.planKey(w.t.Context(), namespace, stack)
+	key, err := w.planKeys().Of(w.t.Context(), namespace, stack)
 	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
 	return key
-}
-
-// A key that is made of what every reader of a Stack knows lets them guess a weak secret.
-func TestTheKeyOfPlansIsRandomAndKept(t *testing.T) {
-	g := NewWithT(t)
-	w, others := newWorld(t), newWorld(t)
-	w.Namespace, others.Namespace = "flux-system", "flux-system"
-	first := w.keyOf("apps", "app", "dev")
-	g.Expect(others.keyOf("apps", "app", "dev")).NotTo(Equal(first), "another controller")
-
-	secret := &corev1.Secret{}
-	at := client.ObjectKey{Namespace: "flux-system", Name: "pulumi-controller-plan-key"}
-	g.Expect(w.Get(t.Context(), at, secret)).To(Succeed())
-	g.Expect(secret.Immutable).To(HaveValue(BeTrue()))
-
-	w.StackReconciler = &StackReconciler{Client: w.Client, APIReader: w.APIReader, Namespace: w.Namespace}
-	g.Expect(w.keyOf("apps", "app", "dev")).To(Equal(first), "after a restart")
-	g.Expect(w.keyOf("apps", "app-pr-7", "dev")).To(Equal(first), "for the preview of a pull request")
-	g.Expect(w.keyOf("other", "app", "dev")).NotTo(Equal(first), "another namespace")
-	g.Expect(w.keyOf("apps", "app", "production")).NotTo(Equal(first), "another stack")
-
-	g.Expect(w.Delete(t.Context(), secret)).To(Succeed())
-	g.Expect(w.keyOf("apps", "app", "dev")).NotTo(Equal(first), "it was lost")
-
-	w.Namespace = ""
-	g.Expect(w.keyOf("apps", "app", "dev")).To(Equal(w.keyOf("apps", "app", "dev")), "outside of a cluster")
-}
-
-// lateReader does not find the first object that it reads.
-type lateReader struct {
-	client.Reader
-	reads int
-}
-
-func (r *lateReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-	if r.reads++; r.reads == 1 {
-		return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, key.Name)
-	}
-	return r.Reader.Get(ctx, key, o, opts...)
-}
-
-func TestTheKeyOfPlansOfAnotherShardIsTaken(t *testing.T) {
-	g, w := NewWithT(t), newWorld(t)
-	w.Namespace = "flux-system"
-	first := w.keyOf("apps", "app", "dev")
-	w.APIReader = &lateReader{Reader: w.APIReader}
-	g.Expect(w.keyOf("apps", "app", "dev")).To(Equal(first))
 }
 
 func TestAKeyOfPlansThatIsNoneIsRefused(t *testing.T) {
@@ -161,11 +115,11 @@ func TestTheKeyOfPlansIsReadOnceForARun(t *testing.T) {
 	g := NewWithT(t)
 	w := approvalWorld(t, v1.ApprovalAlways)
 	w.Namespace = "flux-system"
-	w.keyOf("apps", "app", "dev")
+	w.keyOf("apps", "dev")
 	reads := 0
 	w.APIReader = interceptor.NewClient(w.Client.(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			if at.Name == planKeyName {
+			if at.Name == plankey.SecretName {
 				reads++
 			}
 			return c.Get(ctx, at, object, options...)

@@ -168,7 +168,7 @@ func TestAPreviewThatCannotBeComparedSaysWhy(t *testing.T) {
 			w := pullRequestWorld(t, test.edit)
 			preview := w.startedRun(key)
 			g.Expect(preview).To(And(HaveField("WantsPlan", true), HaveField("Comparable", true)))
-			g.Expect(preview.PlanKey).To(Equal(w.keyOf("default", "app", "organization/app/dev")), "its own")
+			g.Expect(preview.PlanKey).To(Equal(w.keyOf("default", "organization/app/dev")), "its own")
 			g.Expect(w.stack().Status.Run.Incomparable).To(Equal(test.why))
 			p := planOf(plan.OpDelete, "a")
 			p.State = "sha256:state"
