@@ -17,6 +17,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -56,7 +57,7 @@ func (w *world) inventory() (*corev1.ConfigMap, []string) {
 	}
 	var names []string
 	for _, one := range list.Resources {
-		names = append(names, inventory.Name(one.URN))
+		names = append(names, plan.ResourceName(one.URN))
 	}
 	return kept, names
 }

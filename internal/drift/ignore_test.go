@@ -39,6 +39,10 @@ func TestWhatIsIgnored(t *testing.T) {
 		{"any element", v1.IgnoredDrift{Type: kind, Paths: []string{"rules[*].port"}}, "rules[3].port", true},
 		{"one element", v1.IgnoredDrift{Type: kind, Paths: []string{"rules[0].port"}}, "rules[3].port", false},
 		{"a quoted name", v1.IgnoredDrift{Type: kind, Paths: []string{`tags["app.kubernetes.io/name"]`}}, `tags["app.kubernetes.io/name"]`, true},
+		{"an empty name", v1.IgnoredDrift{Type: kind, Paths: []string{`tags[""]`}}, `tags[""]`, true},
+		{"no other name than an empty one", v1.IgnoredDrift{Type: kind, Paths: []string{`tags[""]`}}, "tags.env", false},
+		{"a number as a name", v1.IgnoredDrift{Type: kind, Paths: []string{`tags["80"]`}}, "tags.80", true},
+		{"an index, which is no name", v1.IgnoredDrift{Type: kind, Paths: []string{"tags[80]"}}, "tags.80", false},
 		{"the second path", v1.IgnoredDrift{Type: kind, Paths: []string{"acl", "tags"}}, "tags.env", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

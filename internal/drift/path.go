@@ -31,10 +31,10 @@ func ParsePath(path string) ([]any, error) {
 		default:
 			rest = strings.TrimPrefix(rest, ".")
 			if rest == "" {
-				return nil, errors.New("it ends with no name")
+				return nil, errors.New(`it ends with no name: an empty one is [""]`)
 			}
 			if rest[0] == '.' {
-				return nil, errors.New("it has a name that is empty")
+				return nil, errors.New(`it has a name that is empty: write that as [""]`)
 			}
 			if rest[0] == '[' {
 				continue // of old providers: Pulumi takes it as well

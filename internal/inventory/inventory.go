@@ -142,11 +142,3 @@ func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
-
-// Name returns the name of a resource, which is the end of its URN.
-func Name(urn string) string {
-	if at := strings.LastIndex(urn, "::"); at >= 0 {
-		return urn[at+len("::"):]
-	}
-	return urn
-}

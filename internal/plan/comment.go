@@ -99,7 +99,7 @@ func (c Comment) named(count int, is func(op string) bool) string {
 	var names []string
 	for _, step := range inOrder(c.Plan.Steps, Step.key, Step.digest) {
 		if is(step.value.Op) && len(names) < maxNamed {
-			names = append(names, Code(step.value.Type+" "+nameOf(step.value.URN), maxCode))
+			names = append(names, Code(step.value.Type+" "+ResourceName(step.value.URN), maxCode))
 		}
 	}
 	text := strings.Join(names, ", ")

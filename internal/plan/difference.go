@@ -38,7 +38,7 @@ func differentSteps(old, now Plan) []string {
 	for _, urn := range unionOf(before, after) {
 		was, had := before[urn]
 		is, has := after[urn]
-		name := func(s Step) string { return visible(s.Type + " " + nameOf(s.URN)) }
+		name := func(s Step) string { return visible(s.Type + " " + ResourceName(s.URN)) }
 		switch {
 		case !had:
 			all = append(all, fmt.Sprintf("%s is new in it (%s)", name(is), is.Op))

@@ -33,7 +33,7 @@ func DriftNames(found Plan, most int) string {
 	var names []string
 	steps := inOrder(found.Steps, Step.key, Step.digest)
 	for _, step := range steps[:min(len(steps), most)] {
-		names = append(names, visible(step.value.Type+" "+nameOf(step.value.URN)))
+		names = append(names, visible(step.value.Type+" "+ResourceName(step.value.URN)))
 	}
 	return plural.First(names, found.Counts().Total())
 }

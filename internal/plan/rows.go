@@ -24,7 +24,7 @@ type row struct {
 
 // rows of a step and of what it changes.
 func (s Step) rows(by wording) []row {
-	text := visible(s.Type+" "+nameOf(s.URN)) + " (" + visible(by.step(s)) + ")"
+	text := visible(s.Type+" "+ResourceName(s.URN)) + " (" + visible(by.step(s)) + ")"
 	rows := []row{{op: s.Op, sign: s.sign(), text: text}}
 	if s.Failed {
 		rows[0].op, rows[0].sign = OpDelete, "!" // red, like the verdict of a policy
@@ -198,14 +198,6 @@ func linesThatDiffer(before, after any) []row {
 		rows = append(rows, row{depth: 2, sign: " ", text: fmt.Sprintf("... %d lines", last)})
 	}
 	return rows
-}
-
-// nameOf is the name in a URN.
-func nameOf(urn string) string {
-	if at := strings.LastIndex(urn, "::"); at >= 0 {
-		return urn[at+len("::"):]
-	}
-	return urn
 }
 
 // decode decodes a value, with numbers as they were written. What is not JSON stands for

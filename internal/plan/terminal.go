@@ -96,7 +96,7 @@ func (p Plan) policyRows() []row {
 func (v Policy) row() row {
 	text := "policy " + v.Name + " of " + v.Pack + " (" + v.Level + ")"
 	if v.URN != "" {
-		text += " on " + nameOf(v.URN)
+		text += " on " + ResourceName(v.URN)
 	}
 	return row{op: OpDelete, sign: "!", text: visible(text + ": " + v.Message)}
 }

@@ -48,6 +48,35 @@ func TestChecksForDriftOfWhatCannotDrift(t *testing.T) {
 	l.Expect(result.Message).To(ContainSubstring("has been updated before, and is no longer in the backend"))
 }
 
+// Pulumi takes any text for the key of a map, and most for the name of a resource.
+func TestDriftOfUnusualNames(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).withProvider()
+	l.given(l.program(`
+  "co::lon": {type: lab:Thing, properties: {name: a, value: x, tags: {"": one, "80": one, 'q"uo[0]': one}}}
+`, "  o: x\n"))
+	l.edit("a", func(thing *cloud.Thing) {
+		for key := range thing.Tags {
+			thing.Tags[key] = "two"
+		}
+	})
+	const (
+		resource = " ~ lab:index:Thing co::lon (update)\n"
+		empty    = `     ~ tags[""]: "one" => "two"` + "\n"
+		number   = `     ~ tags.80: "one" => "two"` + "\n"
+		quoted   = `     ~ tags["q\"uo[0]"]: "one" => "two"` + "\n"
+	)
+	l.Expect(shown(l.checked(l.driftCheck()))).To(Equal(resource + number + empty + quoted))
+	l.Expect(l.saidLines()).To(ConsistOf("lab:index:Thing (co::lon): was changed outside of Pulumi"))
+	for path, want := range map[string]string{
+		`tags[""]`: resource + number + quoted, `tags["80"]`: resource + empty + quoted,
+		`tags["q\"uo[0]"]`: resource + number + empty, "tags[80]": resource + number + empty + quoted, "tags[*]": "",
+	} {
+		found := l.checked(l.driftCheck(v1.IgnoredDrift{URN: "*::co::lon", Paths: []string{path}}))
+		l.Expect(shown(found)).To(Equal(want), path)
+	}
+}
+
 // A dynamic provider is a part of the program, without which it does not start.
 func TestACheckForDriftBringsTheProgramOfADynamicProvider(t *testing.T) {
 	t.Parallel()

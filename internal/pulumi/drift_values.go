@@ -39,7 +39,8 @@ func differencesOf(event *stepEvent) []difference {
 	var all []difference
 	for _, path := range slices.Sorted(maps.Keys(meta.DetailedDiff)) {
 		kind, replaces := strings.CutSuffix(string(meta.DetailedDiff[path].Kind), "-replace")
-		one := difference{path: elementsOf(path), text: path, kind: kind, replaces: replaces}
+		text := withEmptyNames(path)
+		one := difference{path: elementsOf(text), text: text, kind: kind, replaces: replaces}
 		if kind != plan.KindAdd {
 			one.state = firstAt(one.path, &of.inputs, &of.outputs)
 		}
@@ -78,7 +79,7 @@ func firstAt(path resource.PropertyPath, all ...*properties) anyValue {
 }
 
 func newDifference(path resource.PropertyPath, state, real anyValue, replaces bool) difference {
-	one := difference{path: path, text: path.String(), kind: plan.KindUpdate, replaces: replaces, state: state, real: real}
+	one := difference{path: path, text: withEmptyNames(path.String()), kind: plan.KindUpdate, replaces: replaces, state: state, real: real}
 	switch {
 	case !state.ok:
 		one.kind = plan.KindAdd

@@ -5,9 +5,11 @@ package pulumi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -75,8 +77,9 @@ func (r valueReader) detailed(event *stepEvent) []plannedChange {
 	for _, path := range slices.Sorted(maps.Keys(meta.DetailedDiff)) {
 		diff := meta.DetailedDiff[path]
 		kind, replaces := strings.CutSuffix(string(diff.Kind), "-replace")
-		elements := elementsOf(path)
-		change := plannedChange{path: path, top: fmt.Sprint(elements[0]), kind: kind, replaces: replaces}
+		text := withEmptyNames(path)
+		elements := elementsOf(text)
+		change := plannedChange{path: text, top: fmt.Sprint(elements[0]), kind: kind, replaces: replaces}
 		before := &oldOutputs
 		if diff.InputDiff {
 			before = &oldInputs
@@ -184,6 +187,24 @@ func stateOf(state *stepState) *stepState {
 		return &stepState{}
 	}
 	return state
+}
+
+// quotedName matches a name in brackets at the beginning of the rest of a path.
+var quotedName = regexp.MustCompile(`^\["(?:\\"|[^"])*"\]`)
+
+// withEmptyNames writes the names in a path that are empty, such as the key "" of a map, so that they
+// are read again: Pulumi writes nothing for them, after a dot.
+func withEmptyNames(path string) string {
+	var written strings.Builder
+	for rest := path; rest != ""; {
+		next := cmp.Or(quotedName.FindString(rest), rest[:1])
+		rest = rest[len(next):]
+		if next == "." && written.Len() > 0 && (rest == "" || rest[0] == '.') {
+			next = `[""]`
+		}
+		written.WriteString(next)
+	}
+	return written.String()
 }
 
 // elementsOf are the elements of a path, at least one. Providers write what is no path.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -32,7 +32,7 @@ func Of(stack *v1.Stack, resources []run.Resource) *Node {
 		if byURN[one.URN] != nil {
 			return true // Pulumi never writes a resource twice
 		}
-		byURN[one.URN] = &Node{Resource: one.Type + " " + inventory.Name(one.URN), URN: one.URN, ID: one.ID, Protected: one.Protected, External: one.External}
+		byURN[one.URN] = &Node{Resource: one.Type + " " + plan.ResourceName(one.URN), URN: one.URN, ID: one.ID, Protected: one.Protected, External: one.External}
 		parents[one.URN] = one.Parent
 		return false
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/rows"
 	"github.com/flux-pulumi/pulumi-controller/internal/dependency"
-	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
+	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -148,7 +148,7 @@ func neighbourhood(id string, edges []Edge) map[string]bool {
 func OfResources(resources []run.Resource) Graph {
 	nodes, edges := make([]Node, 0, len(resources)), make([]Edge, 0, len(resources))
 	for _, one := range resources {
-		nodes = append(nodes, Node{ID: one.URN, Kind: bounded.Line(one.Type, maxLabel), Label: bounded.Line(inventory.Name(one.URN), maxLabel)})
+		nodes = append(nodes, Node{ID: one.URN, Kind: bounded.Line(one.Type, maxLabel), Label: bounded.Line(plan.ResourceName(one.URN), maxLabel)})
 		if one.Parent != "" {
 			edges = append(edges, Edge{From: one.Parent, To: one.URN, Kind: Parent})
 		}
