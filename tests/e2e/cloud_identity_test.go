@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/cloudidentity"
 	"github.com/flux-pulumi/pulumi-controller/tests/controlplane"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
 )
 
@@ -263,4 +265,62 @@ func TestNothingOfTheControllersOwnIdentityReachesAProgram(t *testing.T) {
 	u.apply(stack)
 	u.awaitReady(stack)
 	u.Expect(u.textOf(stack, "names")).To(BeEmpty())
+}
+
+// shown shows its token in the log and in an error, or in the log and in an output.
+const shown = `
+resources:
+  caller:
+    type: clouds:index:Caller
+    properties: {cloud: shown, tokenFileVariable: AWS_WEB_IDENTITY_TOKEN_FILE, asked: %s}
+outputs: {shown: "${caller.identity}"}
+`
+
+// A program may show its token, which it can read. What it keeps in its own state is its own affair.
+func TestATokenThatAProgramShowsIsMasked(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	w := withIdentities(t, "shown")
+	u := newTenant(t, w.world)
+	u.apply(annotated("deployer", map[string]string{"eks.amazonaws.com/role-arn": awsRole}))
+	program := u.program(fmt.Sprintf(shown, "fail"))
+	u.apply(program)
+	stack := u.stack(called("deployer", w.reached)...)
+	u.apply(stack)
+	u.awaitFailure(stack, v1.UpdateFailedReason, "the error has *** in it")
+	log, err := os.ReadFile(u.ControllerLog())
+	u.Expect(err).NotTo(HaveOccurred())
+	for _, line := range []string{"the log has *** in it", "a warning has *** in it", "the error has *** in it"} {
+		u.Expect(string(log)).To(ContainSubstring(line))
+	}
+	u.expectNoToken(w)
+
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, fmt.Sprintf(shown, "output")) })
+	u.awaitReady(stack)
+	u.Expect(u.textOf(stack, "shown")).To(Equal("***"))
+	for i, token := range w.issuer.Tokens() {
+		signature := token[strings.LastIndexByte(token, '.')+1:]
+		u.expectNotShown(map[string]string{fmt.Sprintf("token %d", i): signature})
+	}
+}
+
+// The token of a run whose controller is killed goes with the run: nothing else would remove it.
+func TestTheTokenOfAKilledRunIsRemoved(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	w := withIdentities(t, "killed")
+	u := newTenant(t, w.world)
+	w.clouds.Allow(cloudidentity.Trust{Cloud: cloudidentity.AWS, Subject: u.subject("deployer"), Audience: "sts.amazonaws.com", Identity: awsRole})
+	u.apply(annotated("deployer", map[string]string{"eks.amazonaws.com/role-arn": awsRole}))
+	u.apply(u.program("resources:\n  caller:\n    type: clouds:index:Caller\n    properties: {cloud: aws, sessions: 8}\noutputs: {aws: \"${caller.identity}\"}\n"))
+	stack := u.stack(called("deployer", w.reached, func(s *v1.Stack) { s.Spec.PendingCreates = v1.PendingCreatesClear })...)
+	u.apply(stack)
+	u.Eventually(func() []cloudidentity.Exchange { return w.clouds.Exchanges(u.subject("deployer")) }).ShouldNot(BeEmpty())
+	u.Expect(u.Controller.Kill()).To(Succeed())
+	u.Expect(filesNamed(u.DataDir(), "aws-token")).NotTo(BeEmpty(), "nobody was left to remove it")
+
+	u.Expect(u.StartController()).To(Succeed())
+	u.awaitReady(stack)
+	u.Expect(u.textOf(stack, "aws")).To(Equal(awsRole))
+	u.expectNoToken(w)
 }

@@ -62,6 +62,9 @@ func TestTheFaultsOfAStatusAreFound(t *testing.T) {
 		"written in a run, with that its stack is empty": {before: running, now: []func(*v1.Stack){running, func(s *v1.Stack) {
 			s.Status.Run.Emptied = true
 		}}},
+		"written in a recovery, with what may exist": {before: running, now: []func(*v1.Stack){running, func(s *v1.Stack) {
+			s.Status.UnknownCreates = []string{"urn:pulumi:dev::app::lab:index:Thing::a"}
+		}}},
 		"written late in a run": {before: longAgo(running), now: []func(*v1.Stack){longAgo(running), func(s *v1.Stack) { s.Status.Failures = 3 }}},
 	} {
 		t.Run(name, func(t *testing.T) {

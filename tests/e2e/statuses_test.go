@@ -6,6 +6,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -178,7 +180,8 @@ func computed(stack *v1.Stack) (status.Status, error) {
 const progressDelay = 10 * time.Second
 
 // writeFaults: a run is written at its start and its end, and in between only for progress, a cancel request, and what
-// a recovery from it would have to know: where it has found the stack, and that it has emptied it.
+// a recovery from it would have to know: where it has found the stack, that it has emptied it, and what may exist without
+// being in the state.
 func writeFaults(before, stack *v1.Stack) []string {
 	was, is := before.Status.Run, stack.Status.Run
 	if was == nil || is == nil || was.ID != is.ID || was.Holder != is.Holder || was.Cancel != is.Cancel || was.Emptied != is.Emptied {
@@ -187,8 +190,11 @@ func writeFaults(before, stack *v1.Stack) []string {
 	if !equality.Semantic.DeepEqual(before.Status.ProjectInfo, stack.Status.ProjectInfo) {
 		return nil
 	}
+	if !slices.Equal(before.Status.UnknownCreates, stack.Status.UnknownCreates) {
+		return nil
+	}
 	if age := time.Since(is.StartedAt.Time); age < progressDelay {
-		return []string{fmt.Sprintf("it was written to %s after the start of its run", age)}
+		return []string{fmt.Sprintf("it was written to %s after the start of its run:\n%s", age, diff.Diff(before.Status, stack.Status))}
 	}
 	return nil
 }
