@@ -27,13 +27,13 @@ func writeImage(dir string) error {
 	if err := linkOrCopy(pulumi, filepath.Join(dir, "pulumi")); err != nil {
 		return fmt.Errorf("installing pulumi: %w", err)
 	}
-	for _, host := range []string{"nodejs", "go", "python"} {
-		path, err := process.FindBin(filepath.Join("lab", "pulumi-language-"+host))
+	for _, host := range []string{"pulumi-language-yaml", "lab/pulumi-language-nodejs", "lab/pulumi-language-go", "lab/pulumi-language-python"} {
+		path, err := process.FindBin(filepath.FromSlash(host))
 		if err != nil {
 			return err
 		}
-		if err := linkOrCopy(path, filepath.Join(dir, "pulumi-language-"+host)); err != nil {
-			return fmt.Errorf("installing the host of %s: %w", host, err)
+		if err := linkOrCopy(path, filepath.Join(dir, filepath.Base(path))); err != nil {
+			return fmt.Errorf("installing %s: %w", host, err)
 		}
 	}
 	for _, tool := range []string{"node", "npm", "go"} {

@@ -23,6 +23,7 @@ func plugins() map[string]string {
 		"resource-clouds-v0.1.0":        "pulumi-resource-clouds",
 		"resource-aws-v5.42.0":          standIn,
 		"resource-gcp-v6.67.0":          standIn,
+		"resource-command-v1.0.1":       standIn,
 		"resource-kubernetes-v4.18.0":   standIn,
 		"resource-random-v4.16.0":       standIn,
 		"resource-pulumi-nodejs-v0.1.0": standIn,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package standin has test providers that stand in for real ones: aws, gcp, kubernetes,
-// random and the dynamic providers of Node.js, each with the few resources and functions that the programs of the tests
+// random, command and the dynamic providers of Node.js, each with the few resources and functions that the programs of the tests
 // use. They are not copies. For each resource, a table has the names and types of its
 // properties, which of them replace it, and what the cloud adds. All resources are kept
 // in the same way. Each package has a file of its name, and what is specific to one cloud
@@ -128,7 +128,7 @@ func Find(name string) (Package, error) {
 
 // Packages returns all packages with a stand-in.
 func Packages() []Package {
-	return []Package{aws(), gcp(), kubernetes(), random(), dynamic()}
+	return []Package{aws(), gcp(), kubernetes(), random(), command(), dynamic()}
 }
 
 var (
