@@ -17,10 +17,34 @@ import (
 // visible makes a text from others safe to show in one line: what a terminal would
 // interpret, or not show, is escaped.
 func visible(text string) string {
-	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || isUnseen(r) }) {
 		return text
 	}
-	return strconv.QuoteToGraphic(text)
+	return escaped(text)
+}
+
+// escaped is a text in quotes, with all in it escaped that nobody would see.
+func escaped(text string) string {
+	quoted := strconv.QuoteToGraphic(text)
+	if !strings.ContainsFunc(quoted, isUnseen) {
+		return quoted
+	}
+	var seen strings.Builder
+	for _, r := range quoted {
+		if isUnseen(r) {
+			seen.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			continue
+		}
+		seen.WriteRune(r)
+	}
+	return seen.String()
+}
+
+// isUnseen reports whether a character takes part in texts, for Unicode, and is not shown, or as a space: a value that
+// has one would look like another one without.
+func isUnseen(r rune) bool {
+	const blankBraille = '\u2800'
+	return r == blankBraille || r > unicode.MaxASCII && unicode.In(r, unicode.Zs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // textOf is a value in one line.
@@ -67,7 +91,7 @@ func quoted(text string) string {
 	if isSign(text) {
 		return text
 	}
-	return strconv.QuoteToGraphic(text)
+	return escaped(text)
 }
 
 // isSign reports whether a text stands for a value that is not shown, as what makes plans
@@ -78,8 +102,8 @@ func isSign(text string) bool {
 
 func memberName(name string) string {
 	for _, r := range name {
-		if r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return strconv.QuoteToGraphic(name)
+		if isUnseen(r) || r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return escaped(name)
 		}
 	}
 	if name == "" {
