@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
 
 // late is a process that no longer belongs to its run: it waits for the end of the run, and then reads the token.
@@ -46,7 +47,7 @@ func attackers(t *testing.T) map[string]func(*testing.T) sources.Files {
 				"      create: |\n        " + strings.ReplaceAll(command, "\n", "\n        ") + "\n"}
 		},
 	}
-	if _, err := sdkDir(); err == nil {
+	if _, err := toolchain.NodeModules(); err == nil {
 		all["JavaScript"] = func(t *testing.T) sources.Files {
 			return files(t, "javascript", sources.Files{"index.js": text("index.js")})
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
 
 // The stack is one that Pulumi alone has made, in an S3-compatible store.
@@ -68,7 +69,7 @@ export const name = pulumi.interpolate` + "`${pet.id} ${config.requireSecret(\"p
 // hasPulumi lets the person use Pulumi without the controller.
 func (g *guide) hasPulumi(backend string) {
 	g.test.Helper()
-	sdk, err := sdkDir()
+	sdk, err := toolchain.NodeModules()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.Symlink(sdk, filepath.Join(g.home, "node_modules"))).To(Succeed())
 	provider, err := process.FindBin(filepath.Join("lab", "pulumi-resource-standin"))

@@ -17,12 +17,13 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
 
 // newGoProxy serves the modules of this machine, and counts those that were downloaded.
 func newGoProxy(t *testing.T) (*httptest.Server, *atomic.Int64) {
 	t.Helper()
-	modules := http.FileServer(http.Dir(filepath.Join(goEnvironment()["GOMODCACHE"], "cache", "download")))
+	modules := http.FileServer(http.Dir(toolchain.GoDownloads()))
 	var downloads atomic.Int64
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".zip") {

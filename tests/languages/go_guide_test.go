@@ -15,6 +15,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
 
 // Modules and compiled packages are those of this machine, of the versions of tests/lab.
@@ -37,7 +38,7 @@ func TestTheGuideForGo(t *testing.T) {
 		"oci://ghcr.io/example/pets", images.URL("pets"), "flux push artifact", "flux push artifact --insecure-registry",
 	)
 	g.env = append(g.env, "GOFLAGS=-trimpath") // as what was compiled before
-	for name, value := range goEnvironment() {
+	for name, value := range toolchain.GoEnvironment() {
 		if name == "GOMODCACHE" {
 			value = g.ownModules(value)
 		}

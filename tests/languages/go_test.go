@@ -4,11 +4,6 @@
 package languages
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -16,29 +11,14 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
-
-// goEnvironment lets programs in Go use the modules and the compiled packages of this machine, and no network.
-func goEnvironment() map[string]string {
-	env := map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
-		if path, err := exec.Command("go", "env", name).Output(); err == nil {
-			env[name] = strings.TrimSpace(string(path))
-		}
-	}
-	return env
-}
 
 // goFiles is the program of testdata/go with the requirements of tests/lab, which has the SDK: all of its modules are there.
 func goFiles(t *testing.T, replaced ...sources.Files) sources.Files {
 	t.Helper()
-	module := sources.Files{}
-	for _, file := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join("..", "lab", file))
-		NewWithT(t).Expect(err).NotTo(HaveOccurred())
-		module[file] = string(text)
-	}
-	module["go.mod"] = regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(module["go.mod"], "module app")
+	module, err := toolchain.GoModule()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return files(t, "go", append([]sources.Files{module}, replaced...)...)
 }
 

@@ -4,118 +4,25 @@
 package languages
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
-
-// writeImage fills a directory with what an image for programs in these languages has on its PATH: Pulumi, the hosts beside
-// it, the languages and their package managers. What this machine lacks is left out, and its tests are skipped.
-func writeImage(dir string) error {
-	pulumi, err := process.FindBin("pulumi")
-	if err != nil {
-		return err
-	}
-	// Pulumi warns of hosts that are not beside its program, wherever a link to it is.
-	if err := linkOrCopy(pulumi, filepath.Join(dir, "pulumi")); err != nil {
-		return fmt.Errorf("installing pulumi: %w", err)
-	}
-	for _, host := range []string{"pulumi-language-yaml", "lab/pulumi-language-nodejs", "lab/pulumi-language-go", "lab/pulumi-language-python"} {
-		path, err := process.FindBin(filepath.FromSlash(host))
-		if err != nil {
-			return err
-		}
-		if err := linkOrCopy(path, filepath.Join(dir, filepath.Base(path))); err != nil {
-			return fmt.Errorf("installing %s: %w", host, err)
-		}
-	}
-	for _, tool := range []string{"node", "npm", "go"} {
-		path, err := exec.LookPath(tool)
-		if err != nil {
-			continue
-		}
-		if err := os.Symlink(path, filepath.Join(dir, tool)); err != nil {
-			return err
-		}
-	}
-	sdk, err := sdkDir()
-	if err != nil {
-		return nil // no packages of npm
-	}
-	for name, path := range map[string]string{
-		"pulumi-resource-pulumi-nodejs": "@pulumi/pulumi/pulumi-resource-pulumi-nodejs", "pnpm": "pnpm/bin/pnpm.cjs",
-	} {
-		if err := os.Symlink(filepath.Join(sdk, filepath.FromSlash(path)), filepath.Join(dir, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // installSDK puts the packages of npm where programs find them if their own directory has none, as in an image with the SDK.
 func (w *world) installSDK() error {
-	sdk, err := sdkDir()
+	sdk, err := toolchain.NodeModules()
 	if err != nil {
-		return nil // as above
+		return nil // no packages of npm
 	}
 	return os.Symlink(sdk, w.Path("node_modules"))
-}
-
-// installed are the directories of what is in the image, beside those of the system.
-func installed() []string {
-	dirs := []string{goEnvironment()["GOMODCACHE"]}
-	if sdk, err := sdkDir(); err == nil {
-		dirs = append(dirs, sdk)
-	}
-	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
-		dirs = append(dirs, strings.TrimSpace(string(root)))
-	}
-	return dirs
-}
-
-// sdkDir is the node_modules that `make bin/nodejs` installs.
-func sdkDir() (string, error) {
-	root, err := process.RepoRoot()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(root, "bin", "nodejs", "node_modules")
-	return filepath.EvalSymlinks(dir)
 }
 
 // needsNode skips a test where the packages of npm are not installed.
 func needsNode(t *testing.T) {
 	t.Helper()
-	if _, err := sdkDir(); err != nil {
+	if _, err := toolchain.NodeModules(); err != nil {
 		t.Skip("the packages of programs in TypeScript are not installed: `make bin/nodejs` says why")
 	}
-}
-
-// linkOrCopy makes a program appear at another path, as a file of its own.
-func linkOrCopy(from, to string) error {
-	from, err := filepath.EvalSymlinks(from)
-	if err != nil {
-		return err
-	}
-	if os.Link(from, to) == nil {
-		return nil
-	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/parallel"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
 
 // parallelTests is the number of tests that run in parallel. Compilers leave little of two processors.
@@ -62,7 +63,7 @@ func runTests(m *testing.M) (code int, err error) {
 			return 1, err
 		}
 	}
-	if err := writeImage(filepath.Join(dir, "image")); err != nil {
+	if err := toolchain.WriteImage(filepath.Join(dir, "image")); err != nil {
 		return 1, err
 	}
 	shared = &world{dir: dir}
@@ -73,7 +74,7 @@ func runTests(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	shared.System, err = system.Start(ctx, system.Options{
-		Dir: filepath.Join(dir, "system"), PulumiDir: filepath.Join(dir, "image"), ReadPaths: installed(), WritePaths: []string{goEnvironment()["GOCACHE"]},
+		Dir: filepath.Join(dir, "system"), PulumiDir: filepath.Join(dir, "image"), ReadPaths: toolchain.Installed(), WritePaths: []string{toolchain.GoEnvironment()["GOCACHE"]},
 	})
 	if err != nil {
 		return 1, err

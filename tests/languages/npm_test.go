@@ -39,7 +39,7 @@ func TestATokenForARegistryIsMasked(t *testing.T) {
 	registry := newRegistry(t)
 	registry.publish(t, "naming", "1.0.0", `module.exports = "one";`)
 	program := sources.Files{
-		"package.json": `{"name": "app", "dependencies": {"naming": "^1.0.0"}}`, "index.js": namesThings, ".npmrc": registry.npmrc(),
+		"package.json": `{"name": "app", "dependencies": {"naming": "^1.0.0"}}`, "index.js": namesThings, ".npmrc": registry.NPMRC(),
 	}
 	p := newProject(t, files(t, "javascript", program))
 	stack := p.stack(p.withToken(wrong))
@@ -63,7 +63,7 @@ func TestThePackageLockOfAProgram(t *testing.T) {
 		return sources.Files{"package.json": `{"name": "app", "dependencies": {` + dependencies + `}}`}
 	}
 	p := newProject(t, files(t, "javascript", manifest(`"naming": "^1.0.0"`),
-		sources.Files{"index.js": namesThings, ".npmrc": registry.npmrc()}))
+		sources.Files{"index.js": namesThings, ".npmrc": registry.NPMRC()}))
 	stack := p.stack(p.withToken(registryToken))
 	p.awaitReady(stack)
 	p.Expect(p.things()).To(HaveKeyWithValue("a", "second"), "the newest, without a lock file")

@@ -78,7 +78,7 @@ func TestADynamicProvider(t *testing.T) {
 	registry := newRegistry(t)
 	registry.publish(t, "naming", "1.0.0", `exports.nameOf = (name) => name + ".txt";`)
 	p := newProject(t, files(t, "typescript", sources.Files{
-		".npmrc":       registry.npmrc(),
+		".npmrc":       registry.NPMRC(),
 		"package.json": `{"name": "app", "main": "index.ts", "dependencies": {"naming": "^1.0.0"}}`,
 		"index.ts": `import * as pulumi from "@pulumi/pulumi";
 const naming = require("naming");

@@ -87,12 +87,11 @@ func (p *project) guardedByTheExample() *v1.PolicySet {
 	p.Expect(err).NotTo(HaveOccurred())
 	p.Expect(string(page)).To(ContainSubstring(example["tags/index.ts"]), "the guide has the same pack")
 
-	registry := newRegistry(p.test)
-	registry.public = true
+	registry := newPublicRegistry(p.test)
 	registry.publishSDK(p.test)
 	packs, err := p.world.git.NewRepo(p.test.Context(), p.namespace+"-policies")
 	p.Expect(err).NotTo(HaveOccurred())
-	_, err = packs.Commit(p.test.Context(), both(example, sources.Files{".npmrc": "registry=" + registry.URL + "/\n"}), "the packs")
+	_, err = packs.Commit(p.test.Context(), both(example, sources.Files{".npmrc": registry.NPMRC()}), "the packs")
 	p.Expect(err).NotTo(HaveOccurred())
 
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace}}

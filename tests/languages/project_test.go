@@ -29,6 +29,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/tests/cloud"
 	"github.com/flux-pulumi/pulumi-controller/tests/failure"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
 
 const (
@@ -148,7 +149,7 @@ func (p *project) stack(changes ...func(*v1.StackSpec)) *v1.Stack {
 		Interval:          &metav1.Duration{Duration: time.Hour},
 		RetryInterval:     &metav1.Duration{Duration: time.Hour},
 	}}
-	for name, text := range goEnvironment() {
+	for name, text := range toolchain.GoEnvironment() {
 		stack.Spec.EnvRefs[name] = literal(text)
 	}
 	for _, change := range changes {

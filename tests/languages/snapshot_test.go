@@ -32,8 +32,8 @@ func TestDependenciesAreInstalledOnceForANamespace(t *testing.T) {
 	p.awaitReady(first)
 	p.awaitReady(second)
 	p.Expect(output(first, "types")).To(Equal(`"checked"`))
-	installed := registry.downloads.Load()
-	p.Expect(installed).To(BeNumerically("~", len(registry.files), 40), "some are of other platforms: two Stacks at once installed once")
+	installed := registry.Downloads.Load()
+	p.Expect(installed).To(BeNumerically("~", registry.Offered(), 40), "some are of other platforms: two Stacks at once installed once")
 
 	p.edit(first, func(s *v1.StackSpec) { s.Config["app:value"] = value("two") })
 	p.awaitReady(first)
@@ -44,10 +44,10 @@ func TestDependenciesAreInstalledOnceForANamespace(t *testing.T) {
 	})
 	p.awaitReady(first)
 	p.Expect(output(first, "types")).To(Equal(`"checked"`), "it is another source")
-	p.Expect(registry.downloads.Load()).To(Equal(installed), "nothing was installed again")
+	p.Expect(registry.Downloads.Load()).To(Equal(installed), "nothing was installed again")
 
 	other := newProject(t, program)
 	stack := other.stack(other.withToken(registryToken), named("dev"))
 	other.awaitReady(stack)
-	p.Expect(registry.downloads.Load()).To(BeNumerically(">", installed), "nothing is shared between namespaces")
+	p.Expect(registry.Downloads.Load()).To(BeNumerically(">", installed), "nothing is shared between namespaces")
 }

@@ -15,8 +15,7 @@ func TestTheGuideForTypeScript(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
 	needsNode(t)
-	public, private := newRegistry(t), newRegistry(t)
-	public.public = true
+	public, private := newPublicRegistry(t), newRegistry(t)
 	public.publishSDK(t)
 	private.publishFiles(t, "@acme/naming", "1.0.0", sources.Files{
 		"index.js": `exports.prefix = "acme";`, "index.d.ts": "export declare const prefix: string;\n",
