@@ -24,7 +24,7 @@ type bench struct {
 	say func(format string, args ...any)
 }
 
-// measure compares, and then looks at the controller with many Stacks in sync.
+// measure compares, then looks at the controller with many Stacks in sync, and then compares programs in languages.
 func (b *bench) measure(ctx context.Context) (*report, error) {
 	cli, err := process.FindBin(cliName)
 	if err != nil {
@@ -52,7 +52,7 @@ func (b *bench) measure(ctx context.Context) (*report, error) {
 			return nil, fmt.Errorf("with plans that wait: %w", err)
 		}
 	}
-	return r, nil
+	return r, b.measureLanguages(ctx, r)
 }
 
 // compare times the rounds first, with nothing between the controller and the

@@ -41,18 +41,28 @@ type controllerSide struct {
 
 // prepare creates a namespace with the Program and the passphrase, and an empty backend.
 func (s *controllerSide) prepare(ctx context.Context, round string, stacks int) error {
-	s.namespace, s.stacks, s.backend = round, stacks, filepath.Join(s.dir, "backend-"+round)
-	if err := os.Mkdir(s.backend, 0o700); err != nil {
-		return fmt.Errorf("preparing the round: %w", err)
-	}
 	spec, err := program(beforeTheEdit)
 	if err != nil {
 		return err
 	}
+	if err := s.prepareNamespace(ctx, round, stacks); err != nil {
+		return err
+	}
+	if err := s.system.Create(ctx, &v1.Program{ObjectMeta: s.named(programName), Program: spec}); err != nil {
+		return fmt.Errorf("preparing the round: %w", err)
+	}
+	return nil
+}
+
+// prepareNamespace creates a namespace with the passphrase, and an empty backend.
+func (s *controllerSide) prepareNamespace(ctx context.Context, round string, stacks int) error {
+	s.namespace, s.stacks, s.backend = round, stacks, filepath.Join(s.dir, "backend-"+round)
+	if err := os.Mkdir(s.backend, 0o700); err != nil {
+		return fmt.Errorf("preparing the round: %w", err)
+	}
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}},
 		&corev1.Secret{ObjectMeta: s.named("passphrase"), StringData: map[string]string{"passphrase": passphrase}},
-		&v1.Program{ObjectMeta: s.named(programName), Program: spec},
 	} {
 		if err := s.system.Create(ctx, object); err != nil {
 			return fmt.Errorf("preparing the round: %w", err)

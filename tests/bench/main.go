@@ -5,6 +5,7 @@
 // up, and then updated, once by the Pulumi CLI alone and once by the controller,
 // in turns on the same machine. Then it looks at what the controller costs with
 // many Stacks in sync, and how soon a run starts when there is something to do.
+// The third part compares programs in TypeScript and Go, with their dependencies.
 // It measures and prints; it judges nothing, so its result is never a test.
 //
 // docs/benchmarks.md says what is measured and how.
@@ -26,6 +27,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/readonly"
 )
 
 // options are the settings of the benchmark.
@@ -38,9 +41,13 @@ type options struct {
 	// awaited are the Stacks whose plan waits.
 	awaited         int
 	waitingInterval time.Duration
-	idle            time.Duration
-	quiet           time.Duration
-	timeout         time.Duration
+	// languages are those of programs to compare.
+	languages      []string
+	languageRounds int
+	languageStacks int
+	idle           time.Duration
+	quiet          time.Duration
+	timeout        time.Duration
 }
 
 func main() {
@@ -69,7 +76,7 @@ func main() {
 
 // parse reads the flags.
 func parse(args []string) (options, error) {
-	o := options{scale: []int{100, 300, 1000}}
+	o := options{scale: []int{100, 300, 1000}, languages: []string{typeScript, golang}}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.stacks, "stacks", 20, "how many stacks")
 	flags.IntVar(&o.parallel, "parallel", 4, "how many Pulumi runs at a time, on both sides")
@@ -82,6 +89,13 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.samples, "samples", 40, "how many times each latency is measured")
 	flags.IntVar(&o.awaited, "waiting", 0, "how many Stacks whose plan waits for an approval to watch the controller with")
 	flags.DurationVar(&o.waitingInterval, "waiting-interval", 5*time.Minute, "interval of those Stacks")
+	flags.Func("languages", "programs in what languages to compare, one `name` after the other; empty leaves that out (default typescript,go)",
+		func(text string) (err error) {
+			o.languages, err = parseLanguages(text)
+			return err
+		})
+	flags.IntVar(&o.languageRounds, "language-rounds", 3, "how many times each act but the first run is timed with a program in a language")
+	flags.IntVar(&o.languageStacks, "language-stacks", 10, "how many new stacks at once have a program in a language")
 	flags.DurationVar(&o.idle, "idle", time.Minute, "how long to watch the controller with nothing to do")
 	flags.DurationVar(&o.quiet, "quiet", time.Minute, "how long to wait for a quiet machine before what is timed")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each phase may take")
@@ -113,6 +127,24 @@ func parseScale(text string) ([]int, error) {
 	return scale, nil
 }
 
+// parseLanguages reads names of languages, such as typescript,go.
+func parseLanguages(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var languages []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name != typeScript && name != golang {
+			return nil, fmt.Errorf("%q is neither %s nor %s", name, typeScript, golang)
+		}
+		if slices.Contains(languages, name) {
+			return nil, fmt.Errorf("%s is there twice", name)
+		}
+		languages = append(languages, name)
+	}
+	return languages, nil
+}
+
 func (o options) validate() error {
 	switch {
 	case o.stacks < 1 || o.stacks > 1000:
@@ -125,6 +157,10 @@ func (o options) validate() error {
 		return fmt.Errorf("--samples must be from 1 to 500, not %d", o.samples)
 	case o.awaited < 0 || o.awaited > 1000:
 		return fmt.Errorf("--waiting must be from 0 to 1000, not %d", o.awaited)
+	case o.languageRounds < 1 || o.languageRounds > 100:
+		return fmt.Errorf("--language-rounds must be from 1 to 100, not %d", o.languageRounds)
+	case o.languageStacks < 1 || o.languageStacks > 100:
+		return fmt.Errorf("--language-stacks must be from 1 to 100, not %d", o.languageStacks)
 	case o.idle < 5*time.Second:
 		return fmt.Errorf("--idle must be at least 5s, not %s", o.idle)
 	case o.timeout <= 0:
@@ -142,7 +178,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, readonly.RemoveAll(dir)) }()
 
 	// Progress goes to standard error, so that standard output is the report.
 	b := &bench{options: o, dir: dir, say: func(format string, args ...any) {

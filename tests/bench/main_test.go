@@ -25,6 +25,12 @@ func TestParse(t *testing.T) {
 		"a scale of words is refused":  {[]string{"--scale=100,many"}, "many"},
 		"a scale twice is refused":     {[]string{"--scale=100,100"}, "twice"},
 		"a blink is refused":           {[]string{"--idle=1s"}, "--idle"},
+		"no language is allowed":       {[]string{"--languages="}, ""},
+		"one language is allowed":      {[]string{"--languages=go"}, ""},
+		"another language is refused":  {[]string{"--languages=go,cobol"}, `"cobol" is neither typescript nor go`},
+		"a language twice is refused":  {[]string{"--languages=go,go"}, "twice"},
+		"no round of one is refused":   {[]string{"--language-rounds=0"}, "--language-rounds"},
+		"no stack of one is refused":   {[]string{"--language-stacks=0"}, "--language-stacks"},
 		"no time at all is refused":    {[]string{"--timeout=0s"}, "--timeout"},
 		"no wait for quiet is allowed": {[]string{"--quiet=0s"}, ""},
 	} {

@@ -31,6 +31,8 @@ type report struct {
 	scales []scaleSample
 	// waits is what it does while plans wait for an approval.
 	waits waitingSample
+	// languageSamples are those of programs in languages.
+	languageSamples []languageSample
 }
 
 // add takes a round. No more are taken than were asked for, so that a phase that
@@ -80,6 +82,7 @@ func (r *report) markdown() string {
 	if r.waits.stacks > 0 {
 		writeWaiting(&out, r.waits)
 	}
+	writeLanguages(&out, r.options, r.languageSamples, r.machine.cpus)
 	return out.String()
 }
 

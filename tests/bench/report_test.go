@@ -58,7 +58,7 @@ func TestReportTablesAreWhole(t *testing.T) {
 	g := NewWithT(t)
 	var width, tables int
 	r := sampleReport()
-	r.scales = sampleScales()
+	r.scales, r.languageSamples = sampleScales(), []languageSample{{}}
 	for line := range strings.Lines(r.markdown()) {
 		switch {
 		case !strings.HasPrefix(line, "|"):
@@ -70,7 +70,7 @@ func TestReportTablesAreWhole(t *testing.T) {
 			g.Expect(strings.Count(line, "|")).To(Equal(width), line)
 		}
 	}
-	g.Expect(tables).To(Equal(2 + 3))
+	g.Expect(tables).To(Equal(2 + 3 + 1))
 }
 
 func TestReportOfDisturbedRounds(t *testing.T) {

@@ -7,8 +7,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 // sourceName is the name of the source to follow.
@@ -48,8 +51,8 @@ func newPublisher(ctx context.Context, api client.Client, dir, namespace string)
 	return p, nil
 }
 
-// serve serves an artifact with the greeting, but does not announce it.
-func (p *publisher) serve(greeting string) error {
+// serveGreeting serves an artifact with the greeting, but does not announce it.
+func (p *publisher) serveGreeting(greeting string) error {
 	spec, err := program(greeting)
 	if err != nil {
 		return err
@@ -58,10 +61,16 @@ func (p *publisher) serve(greeting string) error {
 	if err != nil {
 		return fmt.Errorf("writing the program: %w", err)
 	}
-	file, err := p.server.ArtifactFromFiles([]testserver.File{
-		{Name: "Pulumi.yaml", Body: projectText},
-		{Name: "Main.yaml", Body: string(text)},
-	})
+	return p.serve(sources.Files{"Pulumi.yaml": projectText, "Main.yaml": string(text)})
+}
+
+// serve serves an artifact with the files, but does not announce it.
+func (p *publisher) serve(files sources.Files) error {
+	var archived []testserver.File
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		archived = append(archived, testserver.File{Name: name, Body: files[name]})
+	}
+	file, err := p.server.ArtifactFromFiles(archived)
 	if err != nil {
 		return fmt.Errorf("making an artifact: %w", err)
 	}
@@ -85,6 +94,11 @@ func (p *publisher) tell(ctx context.Context) error {
 	return nil
 }
 
+// theSource is how a Stack follows the source of its namespace.
+func theSource() *v1.FluxSource {
+	return &v1.FluxSource{SourceRef: v1.SourceReference{Kind: sourcev1.ExternalArtifactKind, Name: sourceName}}
+}
+
 // followSource publishes one revision after the other, and returns how long it
 // took in each case until a watch showed the run of the one Stack that follows, in
 // seconds.
@@ -100,7 +114,7 @@ func (s sides) followSource(ctx context.Context, samples int) ([]float64, error)
 	defer source.server.Stop()
 	stack := side.stack(0)
 	stack.Spec.ProgramRef = nil
-	stack.Spec.FluxSource = &v1.FluxSource{SourceRef: v1.SourceReference{Kind: sourcev1.ExternalArtifactKind, Name: sourceName}}
+	stack.Spec.FluxSource = theSource()
 	if err := side.system.Create(ctx, stack); err != nil {
 		return nil, fmt.Errorf("making the Stack: %w", err)
 	}
@@ -122,7 +136,7 @@ func (s sides) followSource(ctx context.Context, samples int) ([]float64, error)
 // follow publishes a revision, waits until it is applied, and returns how long it
 // took to start its run.
 func (s *controllerSide) follow(ctx context.Context, source *publisher, greeting string) (time.Duration, error) {
-	if err := source.serve(greeting); err != nil {
+	if err := source.serveGreeting(greeting); err != nil {
 		return 0, err
 	}
 	revision, up := source.object.Status.Artifact.Revision, upWith(greeting)

@@ -24,7 +24,7 @@ func TestPublisherServesWhatItReports(t *testing.T) {
 	defer p.server.Stop()
 	revisions := map[string]bool{}
 	for _, greeting := range []string{"one", "two"} {
-		g.Expect(p.serve(greeting)).To(Succeed())
+		g.Expect(p.serveGreeting(greeting)).To(Succeed())
 		artifact := p.object.Status.Artifact
 		archive, err := scrape(t.Context(), http.DefaultClient, artifact.URL)
 		g.Expect(err).NotTo(HaveOccurred())

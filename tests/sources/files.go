@@ -39,8 +39,8 @@ func ReadDir(dir string) (Files, error) {
 	return files, nil
 }
 
-// write creates the files under dir. A path that would leave dir is an error.
-func (f Files) write(dir string) error {
+// Write creates the files under dir. A path that would leave dir is an error.
+func (f Files) Write(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("writing files to %s: %w", dir, err)

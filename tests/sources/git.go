@@ -112,7 +112,7 @@ func (r *GitRepo) URL() string { return r.url }
 
 // Commit writes the files over what is there and commits the result, an unchanged one too. It returns the commit.
 func (r *GitRepo) Commit(ctx context.Context, files Files, message string) (string, error) {
-	if err := files.write(r.work); err != nil {
+	if err := files.Write(r.work); err != nil {
 		return "", err
 	}
 	return r.commitAll(ctx, message)

@@ -115,7 +115,7 @@ func (f Files) archive() ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := f.write(dir); err != nil {
+	if err := f.Write(dir); err != nil {
 		return nil, err
 	}
 	var archive bytes.Buffer
