@@ -13,6 +13,7 @@ import (
 
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
 	"github.com/flux-pulumi/pulumi-controller/tests/system"
+	"github.com/flux-pulumi/pulumi-controller/tests/toolchain"
 )
 
 // bench is one run of the benchmark.
@@ -141,7 +142,8 @@ func (b *bench) with(ctx context.Context, name, pulumiDir string, do func(sides)
 		ControllerArgs: []string{fmt.Sprintf("--concurrent-runs=%d", b.parallel)},
 		PulumiDir:      pulumiDir,
 		WithoutSources: true,
-		WritePaths:     []string{filepath.Join(b.dir, "recorder")}, // if there is one
+		ReadPaths:      toolchain.Installed(),
+		WritePaths:     []string{filepath.Join(b.dir, "recorder"), toolchain.GoEnvironment()["GOCACHE"]}, // if there is a recorder
 	})
 	if err != nil {
 		return err
