@@ -57,7 +57,6 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		Policies:        seen.Packs.For(kind),
 		WantsPlan:       kind.OnRequest,
 		Workspace:       seen.Workspace,
-		PlanInputs:      seen.PlanInputs,
 	}
 	if operation == run.CheckDrift {
 		todo.Options = run.Options{RunProgram: stack.Spec.RunProgram} // of the whole stack, whatever an update is limited to

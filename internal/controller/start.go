@@ -94,12 +94,12 @@ func (r *StackReconciler) start(ctx context.Context, stack *v1.Stack, seen *obse
 		}
 	}
 	todo := r.newRun(stack, seen, which.kind, string(uuid.NewUUID()))
-	todo.Approved, todo.PlanKey = which.approved, which.planKey
+	todo.Approved, todo.PlanKey, todo.PlanInputs = which.approved, which.planKey, seen.PlanInputs.Sum(which.planKey)
 	if which.drift != "" {
 		todo.Options = correctionOptions(stack, todo.Options)
 	}
 	if which.comparison != nil {
-		todo.WantsPlan, todo.Comparable, todo.PlanInputs = true, true, which.comparison.Inputs
+		todo.WantsPlan, todo.Comparable, todo.PlanInputs = true, true, which.comparison.Inputs.Sum(which.planKey)
 	}
 	policies, err := policiesOf(seen, todo, which)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 )
 
@@ -40,6 +41,26 @@ func TestValuesOfTheControllerAreSecrets(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again.Env).To(HaveKeyWithValue("B", "rotated"))
 	g.Expect(again.Digest).To(Equal(got.Digest), "what the digest says of a value could be tried out")
+}
+
+// What was approved is what the update does with the values that it had.
+func TestAnotherValueOfTheControllerIsAnotherPlan(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "data")
+	sum := func(content, key string, env, config refs) string {
+		g.Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
+		got, err := inputs.Resolve(context.Background(), readerOf(g, nil), stackOf(env, config, nil), allowed())
+		g.Expect(err).NotTo(HaveOccurred())
+		return inputs.PlanInputs{Digest: "sha256:00", Controller: got.Controller}.Sum(key)
+	}
+	fromController, literal := refs{"A": fromFile(path)}, refs{"A": {Type: v1.ResourceRefLiteral, Literal: &v1.LiteralValue{Value: "x"}}}
+	first := sum("one", "key", fromController, nil)
+	g.Expect(first).To(And(MatchRegexp("^sha256:[0-9a-f]{64}$"), Equal(sum("one", "key", fromController, nil))))
+	g.Expect(map[string]bool{
+		first: true, sum("two", "key", fromController, nil): true, sum("one", "other", fromController, nil): true,
+		sum("one", "key", nil, fromController): true, sum("one", "key", refs{"A": fromEnv("TOKEN")}, nil): true,
+	}).To(HaveLen(5), "the key is needed to find out a value")
+	g.Expect(sum("one", "key", literal, nil)).To(Equal("sha256:00"), "the digest has all other values")
 }
 
 func TestFilesThatAreRefused(t *testing.T) {

@@ -59,6 +59,8 @@ type Inputs struct {
 	LeftOut []string
 	// Digest of the values, as sha256:<hex>.
 	Digest string
+	// Controller are the values of the controller itself for a plan, which the digest does not have.
+	Controller map[string]string
 }
 
 // Resolve reads the values that the spec of a Stack asks for. The reader should not be a
@@ -98,6 +100,7 @@ func Resolve(ctx context.Context, reader client.Reader, stack *v1.Stack, opts Op
 	return &Inputs{
 		Env: texts(r.env), EnvFields: fields(r.env), BackendKey: string(r.env[grammar.BackendVariable].secret),
 		Config: config, Secrets: texts(r.config), Masks: masksOf(hidden(r.env, r.config)), LeftOut: r.leftOut, Digest: digest,
+		Controller: ofController(r.env, r.config),
 	}, nil
 }
 

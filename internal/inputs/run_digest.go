@@ -77,6 +77,8 @@ const (
 	planFormat   = "plan/1"
 	keyFormat    = "plan-key/2"
 	policyFormat = "policies/1"
+	// controllerFormat is mixed into the digest of the inputs with values of the controller itself.
+	controllerFormat = "plan-controller/1"
 )
 
 // PlanDigest returns the digest of the inputs of a run for a plan of it: all but the program,

@@ -26,8 +26,8 @@ type Observation struct {
 	// reconcile, of which only their digest is kept.
 	Inputs       *inputs.Inputs
 	inputsDigest string
-	// PlanInputs is the digest of the inputs for a plan.
-	PlanInputs string
+	// PlanInputs are the inputs of a plan.
+	PlanInputs inputs.PlanInputs
 	// Result of the recorded run, nil if it has not ended.
 	Result *run.Result
 	// Stale are the prerequisites that have to run again.

@@ -107,7 +107,10 @@ func (o *Observer) digestRun(stack *v1.Stack, seen *Observation, operation strin
 	if in.Options, err = inputs.PlanOptions(stack.Spec); err != nil {
 		return err
 	}
-	seen.PlanInputs = inputs.PlanDigest(in, seen.Policies.Enforced)
+	seen.PlanInputs = inputs.PlanInputs{Digest: inputs.PlanDigest(in, seen.Policies.Enforced)}
+	if seen.Inputs != nil {
+		seen.PlanInputs.Controller = seen.Inputs.Controller
+	}
 	return nil
 }
 

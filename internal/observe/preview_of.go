@@ -14,6 +14,7 @@ import (
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
+	"github.com/flux-pulumi/pulumi-controller/internal/inputs"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
 
@@ -29,8 +30,9 @@ func PreviewedStack(stack *v1.Stack) client.ObjectKey {
 
 // Comparison is what the plan of a preview is made with.
 type Comparison struct {
-	// Namespace has the key of the plan, and Inputs is the digest of its inputs.
-	Namespace, Inputs string
+	// Namespace has the key of the plan, and Inputs are those that it is made from.
+	Namespace string
+	Inputs    inputs.PlanInputs
 	// Incomparable is why they are those of the preview itself, "" if they are those of the Stack that
 	// it names.
 	Incomparable string
@@ -58,13 +60,13 @@ func (o *Observer) Compare(ctx context.Context, stack *v1.Stack, seen *Observati
 	if own.Incomparable = why; why != "" {
 		return own, nil
 	}
-	digest, why, err := o.planInputsOf(ctx, previewed, seen.Program)
+	of, why, err := o.planInputsOf(ctx, previewed, seen.Program)
 	if err != nil {
 		return Comparison{}, err
 	}
 	own.AfterRun = stackstatus.LastChange(previewed)
 	if why == "" {
-		return Comparison{Namespace: previewed.Namespace, Inputs: digest, AfterRun: own.AfterRun}, nil
+		return Comparison{Namespace: previewed.Namespace, Inputs: of, AfterRun: own.AfterRun}, nil
 	}
 	own.Incomparable = fmt.Sprintf("the inputs of Stack %s cannot be resolved with the program of this preview", client.ObjectKeyFromObject(previewed))
 	if previewed.Namespace == stack.Namespace { // or its readers may not be allowed to know
@@ -136,17 +138,17 @@ func (o *Observer) observeComparison(ctx context.Context, stack *v1.Stack, seen 
 	return nil
 }
 
-// planInputsOf returns the digest of the inputs of the Stack for a plan of the program, or why they cannot
+// planInputsOf returns the inputs of the Stack for a plan of the program, or why they cannot
 // be resolved. It reads each value: what is kept of the Stack is of its own program.
-func (o *Observer) planInputsOf(ctx context.Context, stack *v1.Stack, program Program) (digest, why string, err error) {
+func (o *Observer) planInputsOf(ctx context.Context, stack *v1.Stack, program Program) (of inputs.PlanInputs, why string, err error) {
 	seen := o.observeStack(stack)
 	seen.Program, seen.Suspended = program, false // once it is resumed, it runs with its packs
 	if err := o.observePolicies(ctx, stack, seen); err != nil {
-		return "", "", err
+		return of, "", err
 	}
 	problem := seen.Policies.Problem
 	if seen.Policies.Unreadable {
-		return "", "", fmt.Errorf("failed to find the policy packs of Stack %s: %s", client.ObjectKeyFromObject(stack), problem.Message)
+		return of, "", fmt.Errorf("failed to find the policy packs of Stack %s: %s", client.ObjectKeyFromObject(stack), problem.Message)
 	}
 	if problem == nil {
 		err = o.validate(stack)
@@ -162,7 +164,7 @@ func (o *Observer) planInputsOf(ctx context.Context, stack *v1.Stack, program Pr
 		problem = problemOf(err)
 	}
 	if problem != nil {
-		return "", whyOf(problem), nil
+		return of, whyOf(problem), nil
 	}
 	return seen.PlanInputs, "", err
 }
