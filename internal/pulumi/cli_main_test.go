@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,8 +28,12 @@ const (
 
 func TestMain(m *testing.M) {
 	if analyzer.IsAnalyzer(os.Args[0]) { // as the controller itself is, while it runs packs
-		code, err := analyzer.Run(context.Background(), os.Args)
-		fmt.Fprintln(os.Stderr, err)
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code, err := analyzer.Run(ctx, os.Args)
+		stop()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 		os.Exit(code)
 	}
 	if err := parallel.Tests(parallelTests); err != nil {

@@ -57,13 +57,19 @@ func (l *lab) guardedIn(ctx context.Context, dir Directory, r run.Run, files map
 	l.Helper()
 	r.Policies = packs
 	for n, pack := range packs {
-		at := filepath.Join(dir.Policy(n).Workspace(), pack.Artifact.Dir)
-		l.Expect(os.MkdirAll(at, 0o700)).To(Succeed())
-		for name, text := range files {
-			writeProgram(l.T, filepath.Join(at, name), text)
-		}
+		l.placePack(dir, n, pack, files)
 	}
 	return l.doWritten(ctx, dir, r)
+}
+
+// placePack writes the files of a pack of a run.
+func (l *lab) placePack(dir Directory, n int, pack run.PolicyPack, files map[string]string) {
+	l.Helper()
+	at := filepath.Join(dir.Policy(n).Workspace(), pack.Artifact.Dir)
+	l.Expect(os.MkdirAll(at, 0o700)).To(Succeed())
+	for name, text := range files {
+		writeProgram(l.T, filepath.Join(at, name), text)
+	}
 }
 
 func TestAViolatedPolicyStopsAnUpdateBeforeItChangesAnything(t *testing.T) {

@@ -39,6 +39,8 @@ type Driver struct {
 	KeepLog bool
 	// Grace limits how long each step of stopping a run may take.
 	Grace Grace
+	// PackStart is how long a policy pack may take to start, defaultPackStart if it is zero.
+	PackStart time.Duration
 	// Sandbox, if set, restricts the processes of each run.
 	Sandbox *sandbox.Sandbox `json:"-"`
 	// Memory, if set, reads the memory that the processes of runs may use, and how many of

@@ -49,6 +49,8 @@ type follower struct {
 	// stopCreating, if set, is called once the engine has warned of creations in flight, and
 	// stopOther once it has, or may have, started a step that is not approved.
 	stopCreating, stopOther func()
+	// endPacks, if set, is called if the CLI is asked to stop while it waits for policy packs.
+	endPacks func()
 
 	file    *os.File
 	read    int64
@@ -106,6 +108,10 @@ func (f *follower) poll() {
 	if f.stopOther != nil && f.events.refusal() != nil {
 		f.stopOther()
 		f.stopOther = nil
+	}
+	if f.endPacks != nil && f.stopped.Load() && f.events.policies.loading {
+		f.endPacks()
+		f.endPacks = nil
 	}
 	if f.onUnknownCreates == nil || f.previewsFirst {
 		return

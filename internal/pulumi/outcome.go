@@ -52,6 +52,8 @@ type ending struct {
 	isPlanned bool
 	// packs are the policy packs that Pulumi was to load.
 	packs []*policyPack
+	// unready says which of them were not ready when the run was stopped.
+	unready string
 	// held are the locks that a recovery left alone, one line each.
 	held []string
 	// installing is set if the last CLI process was installing the program's
@@ -202,6 +204,9 @@ func stopped(e ending) (run.Outcome, string) {
 		message += "; Pulumi had to be killed: the stack may be left locked, with pending operations"
 	case e.last.code == exitCancelled:
 		message += "; operations were still in flight: they stay in the state as pending operations"
+	}
+	if e.unready != "" {
+		return outcome, message + "; " + e.unready
 	}
 	for _, d := range e.explained() {
 		if !saysNothing(d.sign()) {

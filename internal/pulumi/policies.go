@@ -4,6 +4,7 @@
 package pulumi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,9 @@ type policyPack struct {
 	path string
 	// config is the file with the config of the policies.
 	config string
+	// dir is the directory of the pack, and starting the file that is there while it starts.
+	dir      Directory
+	starting string
 }
 
 // packFailed is the error of a run whose pack cannot be used: without it, the run would not be
@@ -43,6 +47,9 @@ func (s *session) preparePacks(ctx context.Context) error {
 	}
 	for n, pack := range s.run.Policies {
 		prepared, err := s.preparePack(ctx, n, pack, executable)
+		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
+			s.unready = pack.Title() + " was being installed"
+		}
 		if err != nil {
 			return packFailed(pack, err)
 		}
@@ -76,7 +83,9 @@ func (s *session) preparePack(ctx context.Context, n int, pack run.PolicyPack, e
 		PolicyPack: pack,
 		path:       filepath.Join(launch.Dir, analyzer.Name(n)),
 		config:     filepath.Join(string(dir), "config.json"),
+		dir:        dir, starting: filepath.Join(dir.temp(), "starting"),
 	}
+	launch.Starting, launch.Patience = prepared.starting, cmp.Or(s.driver.PackStart, defaultPackStart)
 	config := pack.Config
 	if len(config) == 0 {
 		config = json.RawMessage("{}")

@@ -16,7 +16,7 @@ func (s *session) ending(last exit, err, cause error) ending {
 	end := ending{
 		operation: s.run.Operation, err: err, last: last, stderr: last.stderr.masked(s.mask), events: *s.events, checked: s.checking,
 		missing: s.stackMissing && !s.stackFound, held: s.heldLocks, installing: s.installing, compiling: s.compiling, cause: cause,
-		isPlanned: s.held != "", packs: s.packs, program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
+		isPlanned: s.held != "", packs: s.packs, unready: s.unready, program: s.failedProgram(), printed: s.events.printed.masked(s.mask),
 	}
 	if s.withheld != "" {
 		end.stderr = s.withheld

@@ -126,6 +126,8 @@ type session struct {
 	// pack, and unproven is why the update is stopped if they do not.
 	proven   bool
 	unproven error
+	// unready says which packs were not ready when the run was stopped.
+	unready string
 	// isPack is set for the session that installs a policy pack.
 	isPack bool
 	// ignore is the drift that does not count.
@@ -209,6 +211,9 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	c.dir, c.env, c.pids, c.abort = s.program, s.env, s.dir.pids(), s.run.Abort
 	c.stdout, c.stderr = s.dir.stdout(), s.dir.stderr()
 	c.events = &follower{path: s.dir.events(), events: s.events, say: s.say, onProgress: s.reportProgress}
+	if len(s.packs) > 0 {
+		c.events.endPacks = s.endStartingPacks
+	}
 	if s.changing && s.held != "" {
 		c.stdin = s.held
 	}

@@ -1,8 +1,9 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package analyzer is the process that Pulumi starts as a policy pack. It becomes the pack, or has
-// the host of its language run it, with the environment that the controller has chosen.
+// Package analyzer is the process that Pulumi starts as a policy pack. It starts the pack, or has
+// the host of its language run it, with the environment that the controller has chosen, and ends
+// one that does not start in time.
 //
 // Pulumi itself would start a pack as it starts the program: with all variables of the Stack, such
 // as NODE_OPTIONS, which can make a pack find no violations, and in the language host of the
@@ -18,7 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"time"
 )
 
 // prefix begins the name under which the executable of this process is an analyzer. Pulumi passes
@@ -37,6 +38,10 @@ type Launch struct {
 	Options map[string]any
 	// Env is the complete environment.
 	Env []string
+	// Starting is the path of a file that is there while the pack starts.
+	Starting string
+	// Patience is how long it may take to start.
+	Patience time.Duration
 }
 
 // Name returns the name under which the executable of this process is a pack.
@@ -68,8 +73,7 @@ func description(path string) string { return path + ".json" }
 // IsAnalyzer reports whether a process was started as a policy pack, by its first argument.
 func IsAnalyzer(path string) bool { return strings.HasPrefix(filepath.Base(path), prefix) }
 
-// Run is the process of a policy pack, with all arguments of the process: it does not return if
-// the pack is an executable. It returns the exit code.
+// Run is the process of a policy pack, with all arguments of the process. It returns the exit code.
 func Run(ctx context.Context, args []string) (int, error) {
 	text, err := os.ReadFile(description(args[0]))
 	if err != nil {
@@ -82,8 +86,23 @@ func Run(ctx context.Context, args []string) (int, error) {
 	if err := os.Chdir(l.Dir); err != nil {
 		return 1, fmt.Errorf("starting a policy pack: %w", err)
 	}
-	if l.Program != "" {
-		return 1, fmt.Errorf("starting %s: %w", filepath.Base(l.Program), syscall.Exec(l.Program, append([]string{l.Program}, args[1:]...), l.Env))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begun, err := l.begin(cancel)
+	if err != nil {
+		return 1, fmt.Errorf("starting a policy pack: %w", err)
 	}
-	return l.runInHost(ctx, args[1:])
+	defer begun.end()
+	run := l.runInHost
+	if l.Program != "" {
+		run = l.runProgram
+	}
+	code, err := run(ctx, args[1:], begun)
+	if failed, ok := errors.AsType[*startError](context.Cause(ctx)); ok {
+		return 1, failed
+	}
+	if ctx.Err() != nil {
+		return 1, nil // Pulumi has interrupted it, as it does once it needs it no more
+	}
+	return code, err
 }

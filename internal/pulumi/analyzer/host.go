@@ -24,12 +24,12 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// grace is how long a language host may take to end when it is interrupted.
+// grace is how long a pack or its language host may take to end when it is interrupted.
 const grace = 3 * time.Second
 
 // runInHost starts a language host for this pack alone, and has it run the pack. The pack prints
 // the port on which it serves Pulumi.
-func (l Launch) runInHost(ctx context.Context, args []string) (int, error) {
+func (l Launch) runInHost(ctx context.Context, args []string, begun *start) (int, error) {
 	options, err := structpb.NewStruct(l.Options)
 	if err != nil {
 		return 1, fmt.Errorf("the options of the runtime in PulumiPolicy.yaml: %w", err)
@@ -56,7 +56,7 @@ func (l Launch) runInHost(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 1, fmt.Errorf("running the policy pack in %s: %w", filepath.Base(l.Host), err)
 	}
-	return relay(output, filepath.Base(l.Host))
+	return relay(output, filepath.Base(l.Host), begun)
 }
 
 // startHost starts the language host and returns the port on which it serves.
@@ -64,7 +64,7 @@ func (l Launch) startHost(ctx context.Context, args []string) (*exec.Cmd, string
 	name := filepath.Base(l.Host)
 	// The address of the engine is the last argument of a plugin.
 	host := exec.CommandContext(ctx, l.Host, args...)
-	host.Dir, host.Env, host.Stderr = l.Dir, l.Env, os.Stderr
+	host.Dir, host.Env, host.Stderr = l.Dir, l.Env, ownStderr()
 	host.Cancel = func() error { return host.Process.Signal(syscall.SIGINT) }
 	host.WaitDelay = grace
 	printed, err := host.StdoutPipe()
@@ -87,7 +87,7 @@ func (l Launch) startHost(ctx context.Context, args []string) (*exec.Cmd, string
 }
 
 // relay prints what the pack prints until it ends, and returns its exit code.
-func relay(output grpc.ServerStreamingClient[pulumirpc.RunPluginResponse], host string) (int, error) {
+func relay(output grpc.ServerStreamingClient[pulumirpc.RunPluginResponse], host string, begun *start) (int, error) {
 	for {
 		message, err := output.Recv()
 		if errors.Is(err, io.EOF) {
@@ -98,7 +98,7 @@ func relay(output grpc.ServerStreamingClient[pulumirpc.RunPluginResponse], host 
 		}
 		switch printed := message.GetOutput().(type) {
 		case *pulumirpc.RunPluginResponse_Stdout:
-			_, err = os.Stdout.Write(printed.Stdout)
+			_, err = begun.Write(printed.Stdout)
 		case *pulumirpc.RunPluginResponse_Stderr:
 			_, err = os.Stderr.Write(printed.Stderr)
 		case *pulumirpc.RunPluginResponse_Exitcode:
