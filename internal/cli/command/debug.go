@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,6 +47,13 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 	if err != nil {
 		return err
 	}
+	shared, unreadable, err := observe.Shared(ctx, api, stack, options)
+	if err != nil {
+		return err
+	}
+	if unreadable != "" {
+		explained.Unreadable = append(explained.Unreadable, unreadable)
+	}
 	var lines [][]string
 	for _, value := range explained.Values {
 		lines = append(lines, []string{value.Kind, value.Name, value.Value, value.From})
@@ -61,8 +69,8 @@ func (s *session) debug(ctx context.Context, api client.Client, stack *v1.Stack,
 		lines = append(lines, []string{check.About, check.Found, check.Says})
 	}
 	table.Print(s.Out, []string{"CHECK", "FOUND", "DECISION"}, lines)
-	for _, unknown := range words.Unknown(explained) {
-		s.Warningf("%s", unknown)
+	for _, text := range slices.Concat(shared, words.Unknown(explained)) {
+		s.Warningf("%s", text)
 	}
 	return nil
 }

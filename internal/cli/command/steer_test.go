@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -358,6 +359,32 @@ func TestDebug(t *testing.T) {
 	}
 	NewWithT(t).Expect(text.String()).NotTo(ContainSubstring("hunter2"))
 	compare(t, "debug", aDigest.ReplaceAllString(text.String(), "sha256:..."))
+}
+
+// TestDebugNamesStacksThatShareAStack has Stacks of two namespaces, and one that only previews.
+func TestDebugNamesStacksThatShareAStack(t *testing.T) {
+	g := NewWithT(t)
+	w, other := newWorld(t, "debug-shared"), newWorld(t, "debug-shared-other")
+	w.allow("shared-reader", events, stacks, rbacv1.PolicyRule{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"programs", "policysets"}})
+	for _, stack := range []*v1.Stack{
+		{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "network"}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "copy"}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "preview"}, Spec: v1.StackSpec{Preview: true}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: other.namespace, Name: "network"}},
+	} {
+		stack.Spec.Stack, stack.Spec.Backend, stack.Spec.ProgramRef = "dev", "gs://shared-by-debug", &v1.ProgramReference{Name: "network"}
+		g.Expect(w.api.Create(t.Context(), stack)).To(Succeed())
+		t.Cleanup(func() { _ = w.api.Delete(context.Background(), stack) })
+		stack.Status.ProjectInfo = &v1.ProjectInfo{Name: "network", Backend: "gs://shared-by-debug"}
+		g.Expect(w.api.Status().Update(t.Context(), stack)).To(Succeed())
+	}
+	const copied, elsewhere = "⚠️ Stack debug-shared/copy updates the same stack, dev, so that each undoes what the other does: ",
+		"⚠️ Stack debug-shared-other/network updates the same stack, dev, "
+	g.Expect(w.run("debug stack network").err).To(And(ContainSubstring(copied), ContainSubstring(elsewhere)))
+	g.Expect(w.run("debug stack preview").err).NotTo(ContainSubstring("updates the same stack"))
+	reader := w.run("debug stack network --as shared-reader").err
+	g.Expect(reader).To(And(ContainSubstring(copied), Not(ContainSubstring(elsewhere))))
+	g.Expect(reader).To(ContainSubstring("the controller may decide differently: failed to list the Stacks that update the same stack as Stack debug-shared/network: "))
 }
 
 func TestADumbTerminalGetsNoEscapes(t *testing.T) {
