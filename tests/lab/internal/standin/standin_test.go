@@ -39,7 +39,7 @@ func TestTheSchemasAreSound(t *testing.T) {
 func TestOnlySomePackagesAreStoodInFor(t *testing.T) {
 	g := NewWithT(t)
 	_, err := Find("azure")
-	g.Expect(err).To(MatchError(`there is no stand-in for "azure", only for aws, gcp, kubernetes, pulumi-nodejs, random`))
+	g.Expect(err).To(MatchError(`there is no stand-in for "azure", only for aws, command, gcp, kubernetes, pulumi-nodejs, random`))
 }
 
 // running is a stand-in behind all of pulumi-go-provider.
