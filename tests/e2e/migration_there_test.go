@@ -137,7 +137,7 @@ func (m *migration) runInstalled() {
 	dir, account := filepath.Join(m.dir, "installed"), filepath.Join(m.dir, "account")
 	m.Expect(os.Mkdir(dir, 0o755)).To(Succeed())
 	m.Expect(m.ControlPlane.WriteAccountKubeconfig(m.ctx, account, fluxSystem, system.Account)).To(Succeed())
-	installed, err := newWorld(m.ctx, dir, system.Options{WithoutSources: true, ControlPlane: m.ControlPlane, Kubeconfig: account})
+	installed, err := newWorld(m.ctx, dir, system.Options{WithoutSources: true, ControlPlane: m.ControlPlane, Kubeconfig: account, WritePaths: []string{m.place}})
 	m.Expect(err).NotTo(HaveOccurred())
 	m.world = installed
 	m.test.Cleanup(func() { m.Expect(installed.Stop()).To(Succeed()) })

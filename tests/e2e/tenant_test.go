@@ -76,7 +76,7 @@ func moveInto(test *testing.T, w *world, namespace string) *tenant {
 	t.SetDefaultEventuallyPollingInterval(polling)
 	dir := filepath.Join(w.dir, "tenants", t.namespace)
 	// The sandbox of runs has the cloud, and of the backend only what a Stack names.
-	t.backend, t.place = filepath.Join(dir, "backend"), w.Path("clouds", t.namespace)
+	t.backend, t.place = filepath.Join(dir, "backend"), filepath.Join(w.dir, "system", "clouds", t.namespace)
 	t.Expect(os.MkdirAll(t.backend, 0o755)).To(Succeed())
 	t.cloud = cloud.Open(t.place)
 	return t
