@@ -21,8 +21,9 @@ const (
 	// maxCode bounds a name, and maxReason what a sentence quotes, in bytes.
 	maxCode   = 120
 	maxReason = 500
-	// cutText says that there is more than a comment has room for.
-	cutText = "**This comment is cut**: the change is too large for it. See all of it with `flux pulumi diff stack` before you approve it"
+	// cutText says that there is more than a comment has room for, and seeAllText where.
+	cutText    = "**This comment is cut**: the change is too large for it"
+	seeAllText = ". See all of it with `flux pulumi diff stack %s -n %s` before you approve it"
 )
 
 // Comment is a plan for the reviewers of a pull request.
@@ -33,6 +34,8 @@ type Comment struct {
 	// Stack is the one that applies the change after the merge, in Namespace. Its name is "" if
 	// it is not known.
 	Stack, Namespace string
+	// Preview is the Stack that keeps the plan, in PreviewNamespace. Its name is "" if none does.
+	Preview, PreviewNamespace string
 	// Incomparable is why that Stack would have another digest for the same change, "" if it has
 	// the same.
 	Incomparable string
@@ -51,13 +54,21 @@ func (c Comment) Markdown() string {
 	head := joined(append(c.destructive(), c.Plan.summary(), violated))
 	foot := joined([]string{c.unproven(), c.approval(), c.unbound(), c.unknown(), c.warnings(), c.revision("Revision ")})
 	const separators = 12
-	room := MaxComment - len(head) - len(foot) - len(cutText) - separators
+	cut := c.cut()
+	room := MaxComment - len(head) - len(foot) - len(cut) - separators
 	diff, isCut := fenced(c.Plan.changeBlocks(plannedWording()), c.Plan.More.Total(), room)
-	cut := ""
-	if isCut {
-		cut = cutText
+	if !isCut {
+		cut = ""
 	}
 	return joined([]string{head, diff, cut, foot})
+}
+
+// cut says of a comment that is too small for the plan where all of it is.
+func (c Comment) cut() string {
+	if c.Preview == "" {
+		return cutText
+	}
+	return cutText + fmt.Sprintf(seeAllText, c.Preview, c.PreviewNamespace)
 }
 
 // joined are the parts that there are as paragraphs.

@@ -134,7 +134,7 @@ func TestACommentThatIsCutSaysSo(t *testing.T) {
 	}
 	comment := Comment{Plan: wide}.Markdown()
 	g.Expect(comment).To(ContainSubstring("! lab wide (update)\n    ... 100 lines left out\n"))
-	g.Expect(comment).To(ContainSubstring("\n\n**This comment is cut**: "))
+	g.Expect(comment).To(ContainSubstring("\n\n**This comment is cut**: the change is too large for it\n\n"), "no Stack keeps it")
 	many := Plan{State: "sha256:state"}
 	for n := range 2000 {
 		many.Steps = append(many.Steps, Step{Op: OpCreate, URN: urnOf(fmt.Sprint(n)), Type: "lab"})

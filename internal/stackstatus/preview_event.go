@@ -63,6 +63,7 @@ func previewComment(stack *v1.Stack, record v1.RunStatus, result *run.Result) st
 	}
 	comment := plan.Comment{
 		Plan: *result.Plan, Revision: record.Revision, Namespace: stack.Namespace, Incomparable: record.Incomparable, Warnings: result.Warnings,
+		Preview: stack.Name, PreviewNamespace: stack.Namespace,
 	}
 	if of := stack.Spec.PreviewOf; of != nil {
 		comment.Stack, comment.Namespace = of.Name, cmp.Or(of.Namespace, stack.Namespace)

@@ -4,6 +4,7 @@
 package stackstatus
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -152,6 +153,22 @@ func TestTheEventOfAPullRequestIsItsComment(t *testing.T) {
 	delete(metadata, "pulumi.com/comment")
 	delete(metadata, "pulumi.com/token")
 	g.Expect(metadata).To(Equal(map[string]string{"pulumi.com/revision": "main@sha1:1", "pulumi.com/stack": "organization/network/prod"}))
+}
+
+// TestACommentThatIsCutNamesTheStackOfThePreview: the Stack that it is approved at does not show the plan before the merge.
+func TestACommentThatIsCutNamesTheStackOfThePreview(t *testing.T) {
+	g := NewWithT(t)
+	stack := previewStack()
+	stack.Spec.PreviewOf = &v1.PreviewedStackReference{Name: "network", Namespace: "apps"}
+	var names []string
+	for n := range 1000 {
+		names = append(names, strings.Repeat("x", 100)+strconv.Itoa(n))
+	}
+	_, e := afterPreview(stack, "1", "main@sha1:1", &run.Result{Outcome: run.Succeeded, Plan: creating(names...), StartedAt: started, EndedAt: started})
+	g.Expect(len(e.Comment)).To(BeNumerically("<=", plan.MaxComment))
+	g.Expect(e.Comment).To(ContainSubstring("See all of it with `flux pulumi diff stack network-pr-7 -n previews` before you approve it\n\n"))
+	_, e = afterPreview(stack, "2", "main@sha1:2", &run.Result{Outcome: run.Succeeded, Plan: creating("a"), StartedAt: started, EndedAt: started})
+	g.Expect(e.Comment).NotTo(ContainSubstring("flux pulumi diff"))
 }
 
 // TestALinkIsNoneOnAPullRequest: the program may have printed it.
