@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/holder"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
@@ -53,7 +54,6 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		Environments:    stack.Spec.Environment,
 		Timeout:         stack.GetTimeout(),
 		Outputs:         wantedOutputs(stack, seen, operation),
-		Interrupted:     interruptedRuns(stack, operation, r.Holder),
 		Policies:        seen.Packs.For(kind),
 		WantsPlan:       kind.OnRequest,
 		Workspace:       seen.Workspace,
@@ -68,6 +68,7 @@ func (r *StackReconciler) newRun(stack *v1.Stack, seen *observe.Observation, kin
 		todo.Options = run.Options{} // of the whole stack too, and as it is in the state
 	}
 	if operation == run.Recover {
+		todo.Interrupted = holder.Interrupted(stack.Status.Interrupted, r.Holder)
 		todo.UnknownCreates = stack.Status.UnknownCreates
 		todo.ClearPendingCreates = stack.Spec.PendingCreates == v1.PendingCreatesClear
 	}

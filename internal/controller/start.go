@@ -17,6 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/decide"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/observe"
+	"github.com/flux-pulumi/pulumi-controller/internal/policy"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/stackstatus"
 )
@@ -133,7 +134,7 @@ func logLeftOut(ctx context.Context, seen *observe.Observation, todo run.Run, po
 	for _, leftOut := range seen.Inputs.LeftOut {
 		ctrl.LoggerFrom(ctx).Info(leftOut)
 	}
-	if leftOut := setsLeftOut(todo, policies); len(leftOut) > 0 {
+	if leftOut := policy.LeftOut(todo.Policies, policies); len(leftOut) > 0 {
 		ctrl.LoggerFrom(ctx).Info("the status has no room for the results of all PolicySets: some count the Stack as unchecked", "policySets", leftOut)
 	}
 }

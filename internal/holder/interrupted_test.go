@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package holder
 
 import (
 	"testing"
@@ -16,7 +16,8 @@ import (
 
 func TestARecoveryGetsWhereAndWhenTheRunWas(t *testing.T) {
 	here := v1.RunHolder{Host: "pod-1", Instance: "boot/7/100/ns/1:2"}
-	from, to := metav1.Time{Time: started}, metav1.Time{Time: started.Add(time.Minute)}
+	from := metav1.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	to := metav1.Time{Time: from.Add(time.Minute)}
 	for name, test := range map[string]struct {
 		host, instance string
 		want           run.Place
@@ -30,12 +31,9 @@ func TestARecoveryGetsWhereAndWhenTheRunWas(t *testing.T) {
 		"an instance not parsed": {"pod-1", "boot/7", run.Elsewhere},
 	} {
 		g := NewWithT(t)
-		stack := &v1.Stack{Status: v1.StackStatus{Interrupted: []v1.InterruptedRun{
-			{ID: "run-1", Host: test.host, Instance: test.instance, StartedAt: &from, EndedAt: &to},
-		}}}
-		g.Expect(interruptedRuns(stack, run.Recover, here)).To(Equal([]run.Interrupted{
+		recorded := []v1.InterruptedRun{{ID: "run-1", Host: test.host, Instance: test.instance, StartedAt: &from, EndedAt: &to}}
+		g.Expect(Interrupted(recorded, here)).To(Equal([]run.Interrupted{
 			{ID: "run-1", Host: test.host, Place: test.want, From: from.Time, To: to.Add(time.Second)},
 		}), name)
-		g.Expect(interruptedRuns(stack, run.Update, here)).To(BeNil(), name)
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pulumi-controller authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controller
+package policy
 
 import (
 	"fmt"
@@ -10,20 +10,19 @@ import (
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
-	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 func TestPolicySetsThatTheStatusHasNoRoomForAreNamed(t *testing.T) {
 	g := NewWithT(t)
-	todo := run.Run{}
+	var packs []run.PolicyPack
 	for i := range v1.MaxPolicySets + 1 {
 		set := fmt.Sprintf("set-%03d", i)
-		todo.Policies = append(todo.Policies, run.PolicyPack{Set: set, Name: "a"}, run.PolicyPack{Set: set, Name: "b"})
+		packs = append(packs, run.PolicyPack{Set: set, Name: "a"}, run.PolicyPack{Set: set, Name: "b"})
 	}
-	recorded, err := policiesOf(&observe.Observation{}, todo, launch{})
+	recorded, err := Record(packs)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(recorded.Sets).To(HaveLen(v1.MaxPolicySets))
-	g.Expect(setsLeftOut(todo, recorded)).To(Equal([]string{"set-064"}))
-	g.Expect(setsLeftOut(run.Run{}, nil)).To(BeEmpty())
+	g.Expect(LeftOut(packs, recorded)).To(Equal([]string{"set-064"}))
+	g.Expect(LeftOut(nil, nil)).To(BeEmpty())
 }
