@@ -52,3 +52,15 @@ func TestTheDeploymentWritesOnlyToItsVolumes(t *testing.T) {
 	}
 	g.Expect(mounted).To(ContainElements(c.DataDir, "/tmp"))
 }
+
+// The controller takes less than 100 MiB, and a program in TypeScript with Pulumi's package alone 268 MiB while its types are
+// checked: docs/benchmarks.md says how that was measured.
+func TestTheDeploymentHasTheMemoryForItsRuns(t *testing.T) {
+	const controller, program = 100 << 20, 268 << 20
+	g := NewWithT(t)
+	container := readDeployment(t).Spec.Template.Spec.Containers[0]
+	c, err := parse(container.Args)
+	g.Expect(err).NotTo(HaveOccurred())
+	limit := container.Resources.Limits.Memory().Value()
+	g.Expect(limit).To(BeNumerically(">=", controller+c.ConcurrentRuns*program), "and the providers come on top")
+}
