@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -47,7 +48,7 @@ func (r RunRecords) Recorded(ctx context.Context, ref run.Ref) (run.Recorded, er
 	for _, reader := range []client.Reader{r.Cached, r.APIReader} {
 		stack := &v1.Stack{}
 		err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, stack)
-		if client.IgnoreNotFound(err) != nil {
+		if err != nil && !apierrors.IsNotFound(err) {
 			return run.Recorded{}, fmt.Errorf("failed to read Stack %s/%s: %w", ref.Namespace, ref.Name, err)
 		}
 		if record := stack.Status.Run; err == nil && record != nil && record.ID == ref.ID {
