@@ -6,6 +6,8 @@ package jobs
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +68,67 @@ func TestPoliciesGuardTheRunsOfPods(t *testing.T) {
 	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("two")) })
 	u.awaitMessage(stack, v1.PolicyPackFailedReason, "policy pack lab of PolicySet "+set.Name+": it needs pulumi-language-nodejs")
 	u.Expect(u.count("update", "begin")).To(BeZero(), "no update is unguarded")
+}
+
+// The pack is that of the guide, with the real SDK. npm installs it once, and a volume of the namespace keeps what that brings: also
+// for a Program, which needs none.
+func TestAPackInTypeScriptGuardsTheRunsOfPods(t *testing.T) {
+	short.Skip(t)
+	u := newTeam(t)
+	modules, err := process.FindBin("nodejs/node_modules")
+	if err != nil {
+		t.Skip("this machine has no Node.js, or no way to npm's packages")
+	}
+	root, err := process.RepoRoot()
+	u.Expect(err).NotTo(HaveOccurred())
+	pack, err := os.ReadFile(filepath.Join(root, "examples", "policies", "tags", "index.ts"))
+	u.Expect(err).NotTo(HaveOccurred())
+	u.repository("policies", sources.Files{
+		"tags/PulumiPolicy.yaml": "runtime: nodejs\nversion: 1.0.0\n",
+		"tags/package.json":      `{"name": "tags", "version": "1.0.0", "scripts": {"postinstall": "ln -sfn ` + modules + ` node_modules"}}`,
+		"tags/index.ts":          strings.ReplaceAll(string(pack), "aws:s3/bucket:Bucket", "lab:index:Thing"),
+	})
+	set := &v1.PolicySet{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}, Spec: v1.PolicySetSpec{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: u.namespace}},
+		Packs: []v1.PolicyPack{{
+			Name: "tags", Dir: "tags", SourceRef: v1.PolicySourceReference{Kind: sourcev1.GitRepositoryKind, Name: "policies", Namespace: u.namespace},
+			Config: map[string]apiextensionsv1.JSON{"required-tags": {Raw: []byte(`{"tags": ["owner"]}`)}},
+		}},
+	}}
+	u.Expect(u.Client().Create(u.ctx, set)).To(Succeed())
+	t.Cleanup(func() { u.Expect(u.Client().Delete(context.Background(), set)).To(Succeed()) })
+
+	volume := u.kubelet.Claim(u.namespace, "dependencies")
+	program := u.program("app", thing("one"))
+	stack := u.stack("app", func(s *v1.Stack) {
+		s.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
+		s.Spec.WorkspaceTemplate = u.podWith(map[string]any{"image": nodeImage}, u.withDependencies())
+	})
+	u.awaitMessage(stack, v1.PolicyViolationReason, "policy required-tags of pack tags in PolicySet "+set.Name, "the tag owner is missing")
+	u.Expect(u.count("create", "begin")).To(BeZero(), "nothing is made")
+	title := "policy pack tags of PolicySet " + set.Name + ": "
+	u.Expect(u.logs()).To(And(ContainSubstring(title+"installed the dependencies"), Not(ContainSubstring("from a snapshot"))))
+	u.Expect(filepath.Glob(filepath.Join(volume, u.namespace+".*", "*"))).To(HaveLen(1), "what is kept")
+
+	edit(u, program, func(p *v1.Program) { u.setProgram(p, thing("one", "tags: {owner: a}")) })
+	u.awaitReady(stack, "one")
+	u.Expect(strings.Count(u.logs(), title+"installed the dependencies")).To(Equal(1), "the second run installs nothing")
+	u.Expect(u.logs()).To(ContainSubstring(title + "copied the dependencies"))
+}
+
+// withDependencies is the part of a pod that mounts the backend, the plugins and the claim with dependencies.
+func (t *team) withDependencies() map[string]any {
+	return map[string]any{
+		"volumes": []map[string]any{
+			{"name": "backend", "hostPath": map[string]any{"path": t.backend}},
+			{"name": "plugins", "hostPath": map[string]any{"path": t.plugins}},
+			{"name": "dependencies", "persistentVolumeClaim": map[string]any{"claimName": "dependencies"}},
+		},
+		"containers": []map[string]any{{"name": "pulumi", "volumeMounts": []map[string]any{
+			{"name": "backend", "mountPath": t.backend}, {"name": "plugins", "mountPath": "/pulumi-plugins"},
+			{"name": "dependencies", "mountPath": "/pulumi-dependencies"},
+		}}},
+	}
 }
 
 // awaitCompliant waits for the result of a check of policies.

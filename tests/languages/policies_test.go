@@ -32,7 +32,7 @@ func TestThePacksOfTheExample(t *testing.T) {
 	t.Parallel()
 	needsNode(t)
 	p := newProject(t, buckets("us-east-1", "acl: \"public-read\", tags: { owner: \"web\" }", "blockPublicAcls: true, ignorePublicAcls: true, restrictPublicBuckets: true"))
-	set := p.guardedByTheExample()
+	set, registry := p.guardedByTheExample()
 	stack := p.stack(func(s *v1.StackSpec) {
 		s.EnvRefs["STAND_IN_CLOUD"] = literal(p.place())
 	})
@@ -43,6 +43,8 @@ func TestThePacksOfTheExample(t *testing.T) {
 		"public-buckets/public-access-block block: blockPublicPolicy must be true",
 		"regions/allowed-regions default: the region us-east-1 is not allowed, only eu-central-1, eu-west-1",
 	))
+	installed := registry.downloads.Load()
+	p.Expect(installed).To(BeNumerically(">", 0))
 	before, err := p.things()
 	p.Expect(err).NotTo(HaveOccurred())
 
@@ -59,6 +61,7 @@ func TestThePacksOfTheExample(t *testing.T) {
 	p.commit(buckets("eu-west-1", "tags: { owner: \"web\", \"cost-center\": \"a\" }", allBlocked))
 	p.awaitReady(stack)
 	p.Expect(p.awaitCompliant(stack, metav1.ConditionTrue)).To(BeEmpty())
+	p.Expect(registry.downloads.Load()).To(Equal(installed), "the packages of the packs were installed once, for all runs")
 	p.destroy(stack)
 }
 
@@ -76,8 +79,9 @@ new CustomResource("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock", "bl
 	}
 }
 
-// guardedByTheExample applies the example for the namespace of the project, with its packs in a repository.
-func (p *project) guardedByTheExample() *v1.PolicySet {
+// guardedByTheExample applies the example for the namespace of the project, with its packs in a repository, and their packages in a
+// registry.
+func (p *project) guardedByTheExample() (*v1.PolicySet, *registry) {
 	p.test.Helper()
 	root, err := process.RepoRoot()
 	p.Expect(err).NotTo(HaveOccurred())
@@ -108,7 +112,7 @@ func (p *project) guardedByTheExample() *v1.PolicySet {
 		g.Expect(p.Get(p.test.Context(), keyOf(set), set)).To(Succeed())
 		g.Expect(conditions.IsReady(set)).To(BeTrue(), "Ready is %v", conditions.Get(set, meta.ReadyCondition))
 	}).Should(Succeed())
-	return set
+	return set, registry
 }
 
 // awaitCompliant waits for the result of a check of policies, and returns the violations.
