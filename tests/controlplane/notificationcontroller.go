@@ -33,7 +33,8 @@ type NotificationControllerOptions struct {
 // NotificationController is a running notification-controller.
 type NotificationController struct {
 	*process.Process
-	events, receivers string
+	spec                      process.Spec
+	events, receivers, health string
 }
 
 // StartNotificationController starts the real notification-controller on a control plane
@@ -57,7 +58,7 @@ func StartNotificationController(ctx context.Context, c *ControlPlane, options N
 	}
 	events, receivers := fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1])
 	health := fmt.Sprintf("127.0.0.1:%d", ports[2])
-	server, err := process.Start(ctx, process.Spec{
+	n := &NotificationController{events: events, receivers: receivers, health: health, spec: process.Spec{
 		Name: "notification-controller",
 		Path: path,
 		Args: append([]string{
@@ -70,15 +71,22 @@ func StartNotificationController(ctx context.Context, c *ControlPlane, options N
 		Dir:   options.Dir,
 		Log:   filepath.Join(options.LogDir, "notification-controller.log"),
 		Grace: stopGrace,
-	})
-	if err != nil {
+	}}
+	if err := n.Restart(ctx); err != nil {
 		return nil, err
 	}
-	n := &NotificationController{Process: server, events: events, receivers: receivers}
-	if err := n.awaitReady(ctx, health); err != nil {
-		return nil, errors.Join(err, server.Kill())
-	}
 	return n, nil
+}
+
+// Restart starts it again after its end, at the same addresses.
+func (n *NotificationController) Restart(ctx context.Context) (err error) {
+	if n.Process, err = process.Start(ctx, n.spec); err != nil {
+		return err
+	}
+	if err := n.awaitReady(ctx); err != nil {
+		return errors.Join(err, n.Kill())
+	}
+	return nil
 }
 
 func (c *ControlPlane) writeNotificationKubeconfig(ctx context.Context, path string, account types.NamespacedName) error {
@@ -90,10 +98,10 @@ func (c *ControlPlane) writeNotificationKubeconfig(ctx context.Context, path str
 
 // awaitReady waits for the readiness probe, and for the two servers, which start on their
 // own.
-func (n *NotificationController) awaitReady(ctx context.Context, health string) error {
+func (n *NotificationController) awaitReady(ctx context.Context) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for _, probe := range []func(context.Context) error{
-		process.HTTPProbe(client, "http://"+health+"/readyz"), process.TCPProbe(n.events), process.TCPProbe(n.receivers),
+		process.HTTPProbe(client, "http://"+n.health+"/readyz"), process.TCPProbe(n.events), process.TCPProbe(n.receivers),
 	} {
 		if err := n.Await(ctx, startTimeout, probe); err != nil {
 			return err

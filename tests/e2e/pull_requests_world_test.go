@@ -63,13 +63,19 @@ type reviewed struct {
 // newReviewed applies the example for a kind of forge, and the main branch.
 func newReviewed(t *testing.T, d dialect) *reviewed {
 	t.Helper()
-	u := newTenant(t, shared)
-	u.Expect(shared.fluxOperator.started(u.ControlPlane, filepath.Join(shared.dir, "flux-operator"))).To(Succeed())
+	return newReviewedIn(t, shared, d)
+}
+
+// newReviewedIn does the same in another world, which has a flux-operator.
+func newReviewedIn(t *testing.T, w *world, d dialect) *reviewed {
+	t.Helper()
+	u := newTenant(t, w)
+	u.Expect(w.fluxOperator.started(u.ControlPlane, filepath.Join(w.dir, "flux-operator"))).To(Succeed())
 	r := &reviewed{tenant: u, work: map[int]*sources.GitRepo{}, program: u.exampleFiles("pull-requests/network")["Pulumi.yaml"]}
 	for _, name := range []string{"previews", "pull-requests"} {
 		u.Expect(u.Create(u.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.placeOf(name)}})).To(Succeed())
 	}
-	r.previews = moveInto(t, shared, r.placeOf("previews"))
+	r.previews = moveInto(t, w, r.placeOf("previews"))
 	r.previews.backend, r.previews.place, r.previews.cloud = u.backend, u.place, u.cloud
 	t.Cleanup(r.previews.leave)
 	t.Cleanup(r.endReviews)

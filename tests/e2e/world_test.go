@@ -35,7 +35,7 @@ type world struct {
 	shard string
 	// own is the cluster of controllers that tests have for themselves, which only the shared world has.
 	own *ownCluster
-	// fluxOperator is that of the tests of pull requests, which only the shared world has.
+	// fluxOperator is that of the tests of pull requests.
 	fluxOperator *lazyFluxOperator
 	// The servers of sources, which only the shared world has.
 	gitServer *sources.GitServer
