@@ -28,15 +28,24 @@ func (t *tenant) barePulumi(files sources.Files) *barePulumi {
 	t.test.Helper()
 	dir := filepath.Join(filepath.Dir(t.backend), "bare")
 	b := &barePulumi{t: t, dir: dir, home: filepath.Join(dir, "home"), passphrase: passphrase}
-	plugin := filepath.Join(b.home, "plugins", "resource-lab-v0.1.0")
-	t.Expect(os.MkdirAll(plugin, 0o755)).To(Succeed())
-	lab, err := process.FindBin(filepath.Join("lab", "pulumi-resource-lab"))
-	t.Expect(err).NotTo(HaveOccurred())
-	t.Expect(os.Symlink(lab, filepath.Join(plugin, "pulumi-resource-lab"))).To(Succeed())
+	b.installs("lab-v0.1.0", "pulumi-resource-lab")
+	b.installs("aws-v5.42.0", "pulumi-resource-standin")
+	var err error
 	b.program, err = process.FindBin("pulumi")
 	t.Expect(err).NotTo(HaveOccurred())
 	b.write(files)
 	return b
+}
+
+// installs adds a provider to the plugins of the person.
+func (b *barePulumi) installs(provider, program string) {
+	b.t.test.Helper()
+	dir := filepath.Join(b.home, "plugins", "resource-"+provider)
+	b.t.Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
+	path, err := process.FindBin(filepath.Join("lab", program))
+	b.t.Expect(err).NotTo(HaveOccurred())
+	name, _, _ := strings.Cut(provider, "-v")
+	b.t.Expect(os.Symlink(path, filepath.Join(dir, "pulumi-resource-"+name))).To(Succeed())
 }
 
 // write saves the files of a program.
@@ -55,7 +64,7 @@ func (b *barePulumi) run(typed string, args ...string) {
 	cmd.Env = []string{
 		"HOME=" + b.home, "PULUMI_HOME=" + b.home, "PATH=" + filepath.Dir(b.program) + ":/usr/bin:/bin", "PULUMI_BACKEND_URL=" + b.t.backendURL(),
 		"PULUMI_CONFIG_PASSPHRASE=" + b.passphrase, "PULUMI_SKIP_UPDATE_CHECK=true",
-		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true", "TMPDIR=" + b.t.test.TempDir(),
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true", "TMPDIR=" + b.t.test.TempDir(), "STAND_IN_CLOUD=" + b.t.place,
 	}
 	output, err := cmd.CombinedOutput()
 	b.t.Expect(err).NotTo(HaveOccurred(), "pulumi %s: %s", args[0], output)

@@ -83,6 +83,60 @@ func TestWhatHasChangedSinceThePullRequestWaits(t *testing.T) {
 	u.Expect(u.port()).To(BeEquivalentTo(443))
 }
 
+// TestAMergeIsComparedWithAStateThatHasMoved has a person run Pulumi by hand between the approval and the merge, which no Stack
+// and no preview has noticed.
+func TestAMergeIsComparedWithAStateThatHasMoved(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	for name, test := range map[string]struct {
+		byHand func(*reviewed) string
+		waits  string
+	}{
+		"without a change": {byHand: func(r *reviewed) string { return r.program }},
+		"what the merge changes": {
+			byHand: func(r *reviewed) string { return r.with("443", "9443") }, waits: "9443",
+		},
+		"what the merge would delete": {
+			byHand: func(r *reviewed) string {
+				return r.with("outputs:", "  other:\n    type: aws:ec2:SecurityGroup\noutputs:")
+			}, waits: "other",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newReviewed(t, github())
+			p := u.opens("feature", u.with("443", "8443"))
+			u.labels(p)
+			u.looks()
+			digest := u.digestIn(u.awaitComment(p, "8443", p.commit))
+			u.byHand(test.byHand(u))
+			moved := u.standIns()
+			revision := u.merges(p)
+			u.follows(digest)
+			if test.waits != "" {
+				proposed := u.awaitProposal(u.stack, digest)
+				u.Expect(proposed.Message).To(ContainSubstring("approves another plan, " + digest))
+				u.Expect(proposed.Difference).To(ContainSubstring(test.waits), "it says what is different")
+				u.Expect(u.standIns()).To(Equal(moved))
+				digest = proposed.Digest
+				u.follows(digest)
+			}
+			u.awaitReady(u.stack, atRevision(revision))
+			u.Expect(u.stack.Status.Plan).To(And(HaveField("State", v1.PlanApplied), HaveField("Digest", digest)))
+			u.Expect(u.standIns()).To(HaveLen(1))
+			u.Expect(u.port()).To(BeEquivalentTo(8443))
+		})
+	}
+}
+
+// byHand runs a program with the CLI alone.
+func (r *reviewed) byHand(program string) {
+	r.test.Helper()
+	bare := r.barePulumi(sources.Files{"Pulumi.yaml": program})
+	bare.run("", "config", "set", "aws:region", "us-east-1", "--stack", "production")
+	bare.run("", "up", "--yes", "--skip-preview", "--stack", "production")
+}
+
 // TestAStackDecidesWhoseChangesCanBeApproved takes the consent of the Stack away.
 func TestAStackDecidesWhoseChangesCanBeApproved(t *testing.T) {
 	short.Skip(t)
