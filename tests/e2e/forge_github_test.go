@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 )
@@ -51,9 +52,16 @@ type (
 		Labels []gitHubLabel `json:"labels"`
 	}
 	gitHubComment struct {
-		ID   int        `json:"id"`
-		Body string     `json:"body"`
-		User gitHubUser `json:"user"`
+		ID        int        `json:"id"`
+		Body      string     `json:"body"`
+		User      gitHubUser `json:"user"`
+		UpdatedAt string     `json:"updated_at"`
+	}
+	gitHubReview struct {
+		State       string     `json:"state"`
+		CommitID    string     `json:"commit_id"`
+		SubmittedAt string     `json:"submitted_at"`
+		User        gitHubUser `json:"user"`
 	}
 	gitHubStatus struct {
 		State       string `json:"state"`
@@ -70,8 +78,13 @@ func (f *forge) routesAsGitHub(mux *http.ServeMux, base string) {
 	}))
 	mux.HandleFunc("GET "+repo+"/pulls", f.to(f.listPulls))
 	mux.HandleFunc("GET "+repo+"/issues/{number}/comments", f.to(f.listComments))
-	mux.HandleFunc("POST "+repo+"/issues/{number}/comments", f.to(f.postComment))
-	mux.HandleFunc("PATCH "+repo+"/issues/comments/{id}", f.to(f.patchComment))
+	mux.HandleFunc("POST "+repo+"/issues/{number}/comments", f.to(f.post))
+	mux.HandleFunc("PATCH "+repo+"/issues/comments/{id}", f.to(f.edit))
+	mux.HandleFunc("GET "+repo+"/pulls/{number}/reviews", f.to(f.listReviews))
+	mux.HandleFunc("GET "+repo+"/collaborators/{user}/permission", f.to(func(w http.ResponseWriter, r *http.Request) {
+		permission := map[int]string{20: "read", 30: "write"}[levels()[r.PathValue("user")]]
+		answer(w, http.StatusOK, map[string]string{"permission": cmp.Or(permission, "none")})
+	}))
 	mux.HandleFunc("GET "+repo+"/commits/{commit}/statuses", f.to(f.listStatuses))
 	mux.HandleFunc("POST "+repo+"/statuses/{commit}", f.to(f.postStatus))
 }
@@ -99,29 +112,17 @@ func number(r *http.Request, name string) int {
 func (f *forge) listComments(w http.ResponseWriter, r *http.Request) {
 	comments := []gitHubComment{}
 	for _, c := range f.on(number(r, "number")) {
-		comments = append(comments, gitHubComment{ID: c.id, Body: c.text(), User: gitHubUser{Login: forgeUser}})
+		comments = append(comments, gitHubComment{ID: c.id, Body: c.text(), User: gitHubUser{Login: forgeUser}, UpdatedAt: at(c.edited)})
 	}
 	answer(w, http.StatusOK, comments)
 }
 
-func (f *forge) postComment(w http.ResponseWriter, r *http.Request) {
-	var posted gitHubComment
-	if read(w, r, &posted) {
-		posted.ID, posted.User.Login = f.addComment(number(r, "number"), posted.Body), forgeUser
-		answer(w, http.StatusCreated, posted)
+func (f *forge) listReviews(w http.ResponseWriter, r *http.Request) {
+	reviews := []gitHubReview{}
+	for _, one := range f.pull(number(r, "number")).reviews {
+		reviews = append(reviews, gitHubReview{State: "APPROVED", CommitID: one.commit, SubmittedAt: at(one.at), User: gitHubUser{Login: one.user}})
 	}
-}
-
-func (f *forge) patchComment(w http.ResponseWriter, r *http.Request) {
-	var posted gitHubComment
-	if !read(w, r, &posted) {
-		return
-	}
-	if posted.ID = number(r, "id"); !f.editComment(posted.ID, posted.Body) {
-		http.Error(w, "{}", http.StatusNotFound)
-		return
-	}
-	answer(w, http.StatusOK, posted)
+	answer(w, http.StatusOK, reviews)
 }
 
 func (f *forge) listStatuses(w http.ResponseWriter, r *http.Request) {

@@ -4,8 +4,12 @@
 package e2e
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
 // gitlab is a GitLab server. It filters by labels itself, and the name of a project is one segment of a path.
@@ -20,7 +24,12 @@ func gitlab() dialect {
 // The objects of GitLab. A status has its state under two names: to set it, and to read it.
 type (
 	gitLabUser struct {
+		ID       int    `json:"id,omitempty"`
 		Username string `json:"username"`
+	}
+	gitLabApproval struct {
+		User       gitLabUser `json:"user"`
+		ApprovedAt string     `json:"approved_at"`
 	}
 	gitLabMergeRequest struct {
 		IID          int        `json:"iid"`
@@ -29,11 +38,14 @@ type (
 		SourceBranch string     `json:"source_branch"`
 		Author       gitLabUser `json:"author"`
 		Labels       []string   `json:"labels"`
+		State        string     `json:"state"`
+		TargetBranch string     `json:"target_branch"`
 	}
 	gitLabNote struct {
-		ID     int        `json:"id"`
-		Body   string     `json:"body"`
-		Author gitLabUser `json:"author"`
+		ID        int        `json:"id"`
+		Body      string     `json:"body"`
+		Author    gitLabUser `json:"author"`
+		UpdatedAt string     `json:"updated_at"`
 	}
 	gitLabStatus struct {
 		SHA         string `json:"sha"`
@@ -51,8 +63,17 @@ func (f *forge) routesAsGitLab(mux *http.ServeMux) {
 	}))
 	mux.HandleFunc("GET "+project+"/merge_requests", f.to(f.listMergeRequests))
 	mux.HandleFunc("GET "+project+"/merge_requests/{number}/notes", f.to(f.listNotes))
-	mux.HandleFunc("POST "+project+"/merge_requests/{number}/notes", f.to(f.postNote))
-	mux.HandleFunc("PUT "+project+"/merge_requests/{number}/notes/{id}", f.to(f.putNote))
+	mux.HandleFunc("POST "+project+"/merge_requests/{number}/notes", f.to(f.post))
+	mux.HandleFunc("PUT "+project+"/merge_requests/{number}/notes/{id}", f.to(f.edit))
+	mux.HandleFunc("GET "+project+"/merge_requests/{number}/approvals", f.to(f.listApprovals))
+	mux.HandleFunc("GET "+project+"/members/all/{id}", f.to(func(w http.ResponseWriter, r *http.Request) {
+		if id := number(r, "id"); id != idOfStrangers {
+			answer(w, http.StatusOK, map[string]int{"access_level": id})
+			return
+		}
+		http.Error(w, "{}", http.StatusNotFound)
+	}))
+	mux.HandleFunc("GET "+project+"/repository/commits/{commit}/merge_requests", f.to(f.listMergedWith))
 	mux.HandleFunc("GET "+project+"/repository/commits/{commit}/statuses", f.to(f.listGitLabStatuses))
 	mux.HandleFunc("POST "+project+"/statuses/{commit}", f.to(f.postGitLabStatus))
 }
@@ -64,39 +85,50 @@ func (f *forge) listMergeRequests(w http.ResponseWriter, r *http.Request) {
 	}
 	requests := []gitLabMergeRequest{}
 	for _, p := range f.open(labels...) {
-		requests = append(requests, gitLabMergeRequest{
-			IID: p.number, Title: p.title, SHA: p.commit, SourceBranch: p.branch, Author: gitLabUser{Username: p.author}, Labels: p.labels,
-		})
+		requests = append(requests, mergeRequestOf(p, "opened"))
 	}
 	answer(w, http.StatusOK, requests)
+}
+
+func mergeRequestOf(p pull, state string) gitLabMergeRequest {
+	return gitLabMergeRequest{
+		IID: p.number, Title: p.title, SHA: p.commit, SourceBranch: p.branch, Author: gitLabUser{Username: p.author}, Labels: p.labels,
+		State: state, TargetBranch: sources.Branch,
+	}
+}
+
+// listMergedWith lists the merge requests of a commit of the main branch.
+func (f *forge) listMergedWith(w http.ResponseWriter, r *http.Request) {
+	requests := []gitLabMergeRequest{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.pulls {
+		if p.merged == r.PathValue("commit") {
+			requests = append(requests, mergeRequestOf(*p, "merged"))
+		}
+	}
+	answer(w, http.StatusOK, requests)
+}
+
+// idOfStrangers is the ID of who is no member. That of a member is what they may do.
+const idOfStrangers = 99
+
+// listApprovals lists who has approved.
+func (f *forge) listApprovals(w http.ResponseWriter, r *http.Request) {
+	approvals := []gitLabApproval{}
+	for _, one := range f.pull(number(r, "number")).reviews {
+		approvals = append(approvals, gitLabApproval{User: gitLabUser{ID: cmp.Or(levels()[one.user], idOfStrangers), Username: one.user}, ApprovedAt: at(one.at)})
+	}
+	answer(w, http.StatusOK, map[string]any{"approved_by": approvals})
 }
 
 func (f *forge) listNotes(w http.ResponseWriter, r *http.Request) {
 	notes := []gitLabNote{}
 	for _, c := range f.on(number(r, "number")) {
-		notes = append(notes, gitLabNote{ID: c.id, Body: c.text(), Author: gitLabUser{Username: forgeUser}})
+		notes = append(notes, gitLabNote{ID: c.id, Body: c.text(), Author: gitLabUser{Username: forgeUser}, UpdatedAt: at(c.edited)})
 	}
+	slices.Reverse(notes) // the newest first
 	answer(w, http.StatusOK, notes)
-}
-
-func (f *forge) postNote(w http.ResponseWriter, r *http.Request) {
-	var posted gitLabNote
-	if read(w, r, &posted) {
-		posted.ID, posted.Author.Username = f.addComment(number(r, "number"), posted.Body), forgeUser
-		answer(w, http.StatusCreated, posted)
-	}
-}
-
-func (f *forge) putNote(w http.ResponseWriter, r *http.Request) {
-	var posted gitLabNote
-	if !read(w, r, &posted) {
-		return
-	}
-	if posted.ID = number(r, "id"); !f.editComment(posted.ID, posted.Body) {
-		http.Error(w, "{}", http.StatusNotFound)
-		return
-	}
-	answer(w, http.StatusOK, posted)
 }
 
 func (f *forge) listGitLabStatuses(w http.ResponseWriter, r *http.Request) {

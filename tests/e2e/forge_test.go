@@ -5,6 +5,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -53,6 +56,33 @@ type pull struct {
 	title, author, branch, commit string
 	labels                        []string
 	closed                        bool
+	// merged is the commit of the merge, "" if there is none.
+	merged  string
+	reviews []review
+}
+
+// review is an approval of a pull request as it was then.
+type review struct {
+	user, commit string
+	at           time.Time
+}
+
+// levels are the users who may review, with what they may do: 20 is read, 30 is write.
+func levels() map[string]int { return map[string]int{"reader": 20, "jane": 30} }
+
+// approves adds a review of the newest commit.
+func (f *forge) approves(number int, user string) {
+	f.set(number, func(p *pull) { p.reviews = append(p.reviews, review{user: user, commit: p.commit, at: time.Now()}) })
+}
+
+// pull returns a pull request.
+func (f *forge) pull(number int) (found pull) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if number > 0 && number <= len(f.pulls) {
+		found = *f.pulls[number-1]
+	}
+	return found
 }
 
 // comment is one of a pull request, with each text that it has had.
@@ -60,6 +90,7 @@ type comment struct {
 	id       int
 	pull     int
 	versions []string
+	edited   time.Time
 }
 
 func (c *comment) text() string { return c.versions[len(c.versions)-1] }
@@ -127,9 +158,16 @@ func answer(w http.ResponseWriter, code int, value any) {
 	_ = json.NewEncoder(w).Encode(value) // the client may be gone
 }
 
-// read decodes a request, or answers that it cannot be.
+// at is a time as forges write it, with milliseconds.
+func at(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// read decodes a request, or answers that it cannot be. A form, as curl sends it, has only a body.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	body, err := readAll(r)
+	if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+		form, parseErr := url.ParseQuery(string(body))
+		body, err = fmt.Appendf(nil, `{"body": %s}`, quoted(form.Get("body"))), errors.Join(err, parseErr)
+	}
 	if err == nil {
 		err = json.Unmarshal(body, into)
 	}
@@ -137,6 +175,12 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 		http.Error(w, `{"message": "not JSON"}`, http.StatusUnprocessableEntity)
 	}
 	return err == nil
+}
+
+// quoted is a text as JSON.
+func quoted(text string) []byte {
+	raw, _ := json.Marshal(text) // a text always can be
+	return raw
 }
 
 // open are the pull requests that are, with all the labels.
@@ -185,7 +229,7 @@ func (f *forge) commits() int {
 func (f *forge) addComment(pull int, text string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.comments = append(f.comments, &comment{id: 1000 + len(f.comments), pull: pull, versions: []string{text}})
+	f.comments = append(f.comments, &comment{id: 1000 + len(f.comments), pull: pull, versions: []string{text}, edited: time.Now()})
 	return 1000 + len(f.comments) - 1
 }
 
@@ -195,11 +239,41 @@ func (f *forge) editComment(id int, text string) bool {
 	defer f.mu.Unlock()
 	for _, c := range f.comments {
 		if c.id == id {
-			c.versions = append(c.versions, text)
+			c.versions, c.edited = append(c.versions, text), time.Now()
 			return true
 		}
 	}
 	return false
+}
+
+// postedComment is a comment as a client sends it, and as each kind of forge answers.
+type postedComment struct {
+	ID     int        `json:"id"`
+	Body   string     `json:"body"`
+	User   gitHubUser `json:"user"`
+	Author gitLabUser `json:"author"`
+}
+
+// post adds the comment that is sent.
+func (f *forge) post(w http.ResponseWriter, r *http.Request) {
+	var posted postedComment
+	if read(w, r, &posted) {
+		posted.ID, posted.User.Login, posted.Author.Username = f.addComment(number(r, "number"), posted.Body), forgeUser, forgeUser
+		answer(w, http.StatusCreated, posted)
+	}
+}
+
+// edit replaces the text of a comment by what is sent.
+func (f *forge) edit(w http.ResponseWriter, r *http.Request) {
+	var posted postedComment
+	if !read(w, r, &posted) {
+		return
+	}
+	if posted.ID = number(r, "id"); !f.editComment(posted.ID, posted.Body) {
+		http.Error(w, "{}", http.StatusNotFound)
+		return
+	}
+	answer(w, http.StatusOK, posted)
 }
 
 // on returns the comments on a pull request.
@@ -209,7 +283,7 @@ func (f *forge) on(pull int) []comment {
 	var found []comment
 	for _, c := range f.comments {
 		if c.pull == pull {
-			found = append(found, comment{id: c.id, pull: c.pull, versions: slices.Clone(c.versions)})
+			found = append(found, comment{id: c.id, pull: c.pull, versions: slices.Clone(c.versions), edited: c.edited})
 		}
 	}
 	return found

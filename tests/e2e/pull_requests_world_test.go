@@ -246,6 +246,7 @@ func (r *reviewed) merges(p *pull) (revision string) {
 	merged, err := r.repo.Merge(r.ctx, p.commit, "merge "+p.branch)
 	r.Expect(err).NotTo(HaveOccurred())
 	r.closes(p)
+	r.forge.set(p.number, func(p *pull) { p.merged = merged })
 	return revisionOf(merged)
 }
 
