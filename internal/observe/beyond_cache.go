@@ -60,9 +60,9 @@ func (o *Observer) readDependents(ctx context.Context, key client.ObjectKey, whe
 	}
 }
 
-// noteUntold schedules another check if any of the Stacks that are waited for is not in
+// recheckUncached schedules another check if any of the Stacks that are waited for is not in
 // the cache. Any error counts as such: the cache of one namespace cannot read others.
-func (o *Observer) noteUntold(ctx context.Context, seen *Observation, keys ...client.ObjectKey) {
+func (o *Observer) recheckUncached(ctx context.Context, seen *Observation, keys ...client.ObjectKey) {
 	unwatched := func(key client.ObjectKey) bool { return o.Cached.Get(ctx, key, &v1.Stack{}) != nil }
 	if o.PartialCache && slices.ContainsFunc(keys, unwatched) {
 		seen.RecheckAfter = o.RequeueDependency

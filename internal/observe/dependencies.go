@@ -45,7 +45,7 @@ func (o *Observer) checkOrder(ctx context.Context, stack *v1.Stack, seen *Observ
 		return err
 	}
 	if cycle != nil {
-		o.noteUntold(ctx, seen, cycle...)
+		o.recheckUncached(ctx, seen, cycle...)
 		return &invalidSpecError{fmt.Errorf("the Stacks depend on each other in a cycle: %s. Remove one of these dependencies", dependency.CycleText(cycle))}
 	}
 	return nil
@@ -107,7 +107,7 @@ func (o *Observer) unready(ctx context.Context, seen *Observation, key client.Ob
 	if text := fmt.Sprintf("Stack %s %s", key, why); !slices.Contains(seen.Unready, text) {
 		seen.Unready = append(seen.Unready, text)
 	}
-	o.noteUntold(ctx, seen, key)
+	o.recheckUncached(ctx, seen, key)
 }
 
 // whyNot returns why a dependency is not ready, by its readyExpr if it has one, and by

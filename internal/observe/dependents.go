@@ -62,6 +62,6 @@ func (o *Observer) observeDependents(ctx context.Context, stack *v1.Stack, seen 
 		seen.Dependents = append(seen.Dependents, key.String())
 	}
 	slices.Sort(seen.Dependents)
-	o.noteUntold(ctx, seen, all...)
+	o.recheckUncached(ctx, seen, all...)
 	return nil
 }
