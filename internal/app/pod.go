@@ -107,7 +107,7 @@ func RunPod(c PodConfig) (int, error) {
 		},
 		Fetcher:  source.New(source.Options{Retries: c.HTTPRetry, Self: "the pod of the run"}),
 		Accounts: &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile, IdentityDir: c.IdentityDir},
-		OOMKills: func() int { return cgroup.ReadMemory().Kills },
+		Memory:   cgroup.ReadMemory,
 		Died:     noteDeath,
 		Log:      logger.NewLogger(c.Log),
 	}), nil

@@ -26,7 +26,7 @@ func (m Memory) advice() string {
 	if m.Limit <= 0 {
 		return "raise the memory limit of the container that runs Pulumi"
 	}
-	return "raise the memory limit of the container that runs Pulumi, which is " + quantity(m.Limit)
+	return "raise the memory limit of the container that runs Pulumi, which is " + Quantity(m.Limit)
 }
 
 // EndedBy describes the end of a process of the run by a signal, and what to do about it.
@@ -37,8 +37,8 @@ func (m Memory) EndedBy(signal string) (ended, advice string) {
 	return "was ended by a signal (" + signal + ")", "if it was out of memory, " + m.advice()
 }
 
-// quantity writes bytes as in the spec of a pod.
-func quantity(bytes int64) string {
+// Quantity writes bytes as in the spec of a pod.
+func Quantity(bytes int64) string {
 	const mi = 1 << 20
 	if bytes%(1<<30) == 0 {
 		return fmt.Sprintf("%dGi", bytes>>30)
@@ -53,7 +53,7 @@ func (p Program) outOfMemory(end end, printed string) (string, bool) {
 	case strings.Contains(printed, "JavaScript heap out of memory"):
 		text := OutOfMemory + "the JavaScript heap is full: raise its limit with nodeargs: --max-old-space-size=<MiB> in runtime.options of Pulumi.yaml"
 		if p.Memory.Limit > 0 {
-			text += ", below the memory limit of the container, which is " + quantity(p.Memory.Limit)
+			text += ", below the memory limit of the container, which is " + Quantity(p.Memory.Limit)
 		}
 		return text, true
 	case isOutOfMemory(printed):

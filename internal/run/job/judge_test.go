@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -79,6 +80,16 @@ func terminated(code int32, reason, message string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: mainContainer,
 			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}}}
+	}
+}
+
+// withLimit is a pod as the cache keeps it.
+func withLimit(memory string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Containers = []corev1.Container{{Name: "proxy"}, {Name: mainContainer, Resources: corev1.ResourceRequirements{
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory), corev1.ResourceCPU: resource.MustParse("1")},
+		}}}
+		_, _ = slim(p) // changes the pod, and never fails
 	}
 }
 
@@ -158,6 +169,8 @@ func TestTheVerdictOnARun(t *testing.T) {
 		"killed with its pod": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "Error", "")), run.PodFailed, true, false, "was killed: exit code 137"},
 		"a sidecar out of memory": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", ""), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Name = "proxy" }),
 			run.PodFailed, true, false, "container proxy of pod pulumi-run-1-x exceeded its memory limit (OOMKilled): raise limits.memory of that container in spec.workspaceTemplate.spec.podTemplate"},
+		"out of memory, with a limit": {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", ""), withLimit("512Mi")), run.PodFailed, true, false,
+			"container pulumi of pod pulumi-run-1-x exceeded its memory limit of 512Mi (OOMKilled): raise spec.workspaceTemplate.spec.resources.limits.memory"},
 		"out of memory":                {claimed(), aJob(), aPod(corev1.PodFailed, terminated(137, "OOMKilled", "")), run.PodFailed, true, false, "raise spec.workspaceTemplate.spec.resources.limits.memory"},
 		"evicted":                      {claimed(), aJob(), aPod(corev1.PodFailed, evicted), run.PodFailed, true, false, "was evicted from node node-1"},
 		"preempted":                    {claimed(), aJob(), aPod(corev1.PodFailed, withCondition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler", "x")), run.PodFailed, true, false, "higher priority"},

@@ -104,8 +104,20 @@ func memoryText(pods []corev1.Pod) string {
 				if status.Name == mainContainer {
 					limit = templateField + ".spec.resources.limits.memory"
 				}
-				return fmt.Sprintf("container %s of pod %s exceeded its memory limit (OOMKilled): raise %s", status.Name, pod.Name, limit)
+				return fmt.Sprintf("container %s of pod %s exceeded its memory limit%s (OOMKilled): raise %s",
+					status.Name, pod.Name, limitText(pod.Spec, status.Name), limit)
 			}
+		}
+	}
+	return ""
+}
+
+// limitText returns how much memory a container may use, and nothing if its pod does not say so: then it is the limit of the
+// whole pod, or of the node.
+func limitText(spec corev1.PodSpec, name string) string {
+	for _, container := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if limit := container.Resources.Limits.Memory(); container.Name == name && !limit.IsZero() {
+			return " of " + limit.String()
 		}
 	}
 	return ""

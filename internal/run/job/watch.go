@@ -65,9 +65,23 @@ func slim(object any) (any, error) {
 		if job != nil {
 			o.OwnerReferences = []metav1.OwnerReference{*job}
 		}
-		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
+		o.Spec = corev1.PodSpec{
+			NodeName: o.Spec.NodeName, InitContainers: slimContainers(o.Spec.InitContainers), Containers: slimContainers(o.Spec.Containers),
+		}
 	}
 	return object, nil
+}
+
+// slimContainers keeps what the message about a container names that was out of memory.
+func slimContainers(containers []corev1.Container) []corev1.Container {
+	var slim []corev1.Container
+	for _, container := range containers {
+		if limit, ok := container.Resources.Limits[corev1.ResourceMemory]; ok {
+			limits := corev1.ResourceList{corev1.ResourceMemory: limit}
+			slim = append(slim, corev1.Container{Name: container.Name, Resources: corev1.ResourceRequirements{Limits: limits}})
+		}
+	}
+	return slim
 }
 
 // slimMeta keeps what identifies an object and its run, and its age.

@@ -6,15 +6,16 @@ package pod
 import (
 	"strings"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/programerror"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-// explainMemory adds to the result of a run how many of its processes were killed for
-// exceeding the memory limit. It leaves a run that succeeded anyway as it is. It replaces
+// explainMemory adds to the result of a run that processes were killed for exceeding the
+// memory limit. It leaves a run that succeeded anyway as it is. It replaces
 // only the outcome Failed: any other, such as Locked, decides what happens next.
-func explainMemory(ended run.Result, kills int) run.Result {
-	if kills == 0 || ended.Outcome == run.Succeeded {
+func explainMemory(ended run.Result, memory cgroup.Memory) run.Result {
+	if memory.Kills == 0 || ended.Outcome == run.Succeeded {
 		return ended
 	}
 	if ended.Outcome == run.Failed {
@@ -26,6 +27,9 @@ func explainMemory(ended run.Result, kills int) run.Result {
 		return ended
 	}
 	message := "a process of the run exceeded the memory limit of its pod and was killed (OOMKilled): raise " + limit
+	if memory.Limit > 0 {
+		message += ", which is " + programerror.Quantity(memory.Limit)
+	}
 	if ended.Message != "" {
 		message += "; " + ended.Message
 	}

@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -19,7 +20,7 @@ func TestAResultNamesAnOOMKill(t *testing.T) {
 		message string
 	}{
 		"Pulumi was killed": {run.Result{Outcome: run.Failed, Message: "ended by a signal", Interrupted: true}, 1, run.PodFailed, "; ended by a signal"},
-		"no message":        {run.Result{Outcome: run.Failed}, 1, run.PodFailed, "limits.memory"},
+		"no message":        {run.Result{Outcome: run.Failed}, 1, run.PodFailed, "raise spec.workspaceTemplate.spec.resources.limits.memory, which is 512Mi"},
 		"it is known": {
 			run.Result{Outcome: run.Failed, Message: "out of memory: raise the limit, which is 512Mi"}, 1, run.PodFailed,
 			"out of memory: raise the limit, which is 512Mi; the limit is spec.workspaceTemplate.spec.resources.limits.memory",
@@ -31,7 +32,7 @@ func TestAResultNamesAnOOMKill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			ended := explainMemory(tt.ended, tt.kills)
+			ended := explainMemory(tt.ended, cgroup.Memory{Limit: 512 << 20, Kills: tt.kills})
 			g.Expect(ended.Outcome).To(Equal(tt.outcome))
 			g.Expect(ended.Message).To(HaveSuffix(tt.message))
 			g.Expect(ended.Interrupted).To(Equal(tt.ended.Interrupted))

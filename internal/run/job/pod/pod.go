@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/cgroup"
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/pulumi"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
@@ -24,7 +25,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
 )
 
-// Options of Do. All are required except PluginsDir, DependenciesDir, Keeper, KeptSnapshots, OOMKills and Died.
+// Options of Do. All are required except PluginsDir, DependenciesDir, Keeper, KeptSnapshots, Memory and Died.
 type Options struct {
 	// Secret of the run.
 	Secret Secret
@@ -49,9 +50,9 @@ type Options struct {
 	Fetcher inplace.Fetcher
 	// Accounts give the program the permissions of the pod's ServiceAccount.
 	Accounts Accounts
-	// OOMKills returns how many processes of the pod were killed for exceeding its memory
-	// limit. Nil means unknown.
-	OOMKills func() int
+	// Memory returns the limit of the pod, and how many of its processes were killed for
+	// exceeding it. Nil means unknown.
+	Memory func() cgroup.Memory
 	// Died receives why the run was not started, for Kubernetes to report as the reason
 	// why the container ended. Nil leaves that to the last lines of the log.
 	Died func(why string)
@@ -93,8 +94,8 @@ func Do(ctx context.Context, o Options) int {
 		o.Driver.Snapshots = snapshots
 	}
 	ended := o.do(ctx, input, noSnapshots)
-	if o.OOMKills != nil {
-		ended = explainMemory(ended, o.OOMKills())
+	if o.Memory != nil {
+		ended = explainMemory(ended, o.Memory())
 	}
 	return o.finish(input.Run.Operation, ended)
 }
