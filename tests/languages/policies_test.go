@@ -43,7 +43,7 @@ func TestThePacksOfTheExample(t *testing.T) {
 		"public-buckets/public-access-block block: blockPublicPolicy must be true",
 		"regions/allowed-regions default: the region us-east-1 is not allowed, only eu-central-1, eu-west-1",
 	))
-	installed := registry.downloads.Load()
+	installed := registry.Downloads.Load()
 	p.Expect(installed).To(BeNumerically(">", 0))
 	before, err := p.things()
 	p.Expect(err).NotTo(HaveOccurred())
@@ -61,7 +61,7 @@ func TestThePacksOfTheExample(t *testing.T) {
 	p.commit(buckets("eu-west-1", "tags: { owner: \"web\", \"cost-center\": \"a\" }", allBlocked))
 	p.awaitReady(stack)
 	p.Expect(p.awaitCompliant(stack, metav1.ConditionTrue)).To(BeEmpty())
-	p.Expect(registry.downloads.Load()).To(Equal(installed), "the packages of the packs were installed once, for all runs")
+	p.Expect(registry.Downloads.Load()).To(Equal(installed), "the packages of the packs were installed once, for all runs")
 	p.destroy(stack)
 }
 
