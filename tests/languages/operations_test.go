@@ -41,11 +41,39 @@ export const value = new Thing("a", { name: "a", value: new pulumi.Config().get(
 func TestAProgramInGoIsPreviewedAndRunsAtItsDestroy(t *testing.T) {
 	short.Skip(t)
 	t.Parallel()
-	p := newProject(t, goFiles(t))
-	stack := p.stack(func(s *v1.StackSpec) { s.RunProgram, s.Config["app:value"] = true, value("one") })
+	p := newProject(t, goFiles(t, sources.Files{"main.go": `package main
+
+import (
+	"os"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
+)
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+		own := config.New(ctx, "")
+		farewell, err := ctx.RegisterResourceHook("farewell", func(*pulumi.ResourceHookArgs) error {
+			return os.WriteFile(own.Require("farewell"), []byte("bye"), 0o600)
+		}, nil)
+		if err != nil {
+			return err
+		}
+		_, err = newThing(ctx, "a", thingArgs{value: own.Get("value")},
+			pulumi.ResourceHooks(&pulumi.ResourceHookBinding{BeforeDelete: []*pulumi.ResourceHook{farewell}}))
+		return err
+	})
+}
+`}))
+	farewell := filepath.Join(p.dir, "farewell")
+	stack := p.stack(func(s *v1.StackSpec) {
+		s.RunProgram, s.Config["app:value"], s.Config["app:farewell"] = true, value("one"), value(farewell)
+	})
 	p.awaitReady(stack)
-	p.previews(stack, func(s *v1.StackSpec) { s.Config["app:value"] = value("two") }, map[string]string{"a": "one", "b": "one"})
+	p.previews(stack, func(s *v1.StackSpec) { s.Config["app:value"] = value("two") }, map[string]string{"a": "one"})
+	p.Expect(farewell).NotTo(BeAnExistingFile())
 	p.destroy(stack)
+	p.Expect(farewell).To(BeARegularFile())
 }
 
 // previews edits the Stack, and expects a preview that shows one update for each thing and makes none of
