@@ -42,9 +42,12 @@ func driftMode(stack *v1.Stack) v1.DriftMode {
 }
 
 // observeCorrection returns what is to follow from the drift that is known. If that is outdated, as
-// it was found with other ignore rules or targets than those of the spec, a check has to say first
-// what is drift by now.
+// it was found with other ignore rules or targets than those of the spec, or was only to be reported, a
+// check has to say first what is drift by now.
 func observeCorrection(stack *v1.Stack, known v1.DriftStatus) (c decide.Correction, outdated bool) {
+	if driftMode(stack) != v1.DriftReport && known.Result == v1.DriftDetectedReason && known.SpecDigest == "" && known.AttemptedDigest == "" {
+		return c, true
+	}
 	if !isCorrectable(stack, known) {
 		return c, false
 	}

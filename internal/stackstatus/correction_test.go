@@ -42,6 +42,24 @@ func TestWhyDriftIsNotUndone(t *testing.T) {
 	g.Expect(observeDrift(stack, started).Correction.Drift).To(Equal(found), "it is tried again on request")
 }
 
+func TestDriftThatWasOnlyReportedIsCheckedBeforeItIsUndone(t *testing.T) {
+	for _, mode := range []v1.DriftMode{v1.DriftPropose, v1.DriftCorrect} {
+		g := NewWithT(t)
+		stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
+		for _, step := range []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftReport), ended(check, run.Succeeded)} {
+			step(stack)
+		}
+		found := stack.Status.Drift.Digest
+		g.Expect(found).NotTo(BeEmpty())
+		g.Expect(observeDrift(stack, started)).To(And(HaveField("Pending", false), HaveField("Correction.Drift", "")))
+
+		watch(mode)(stack)
+		g.Expect(observeDrift(stack, started)).To(And(HaveField("Pending", true), HaveField("Correction.Drift", "")), "a check is due")
+		ended(check, run.Succeeded)(stack)
+		g.Expect(observeDrift(stack, started)).To(And(HaveField("Pending", false), HaveField("Correction.Drift", found)), "once")
+	}
+}
+
 func TestACorrectionThatDoesNotSucceed(t *testing.T) {
 	const (
 		postponed = ". It is tried again after the next check for drift"
