@@ -90,16 +90,16 @@ func TestAMergeIsComparedWithAStateThatHasMoved(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		byHand func(*reviewed) string
-		waits  string
+		waits  bool
 	}{
 		"without a change": {byHand: func(r *reviewed) string { return r.program }},
 		"what the merge changes": {
-			byHand: func(r *reviewed) string { return r.with("443", "9443") }, waits: "9443",
+			byHand: func(r *reviewed) string { return r.with("443", "9443") }, waits: true,
 		},
 		"what the merge would delete": {
 			byHand: func(r *reviewed) string {
 				return r.with("outputs:", "  other:\n    type: aws:ec2:SecurityGroup\noutputs:")
-			}, waits: "other",
+			}, waits: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,10 +113,9 @@ func TestAMergeIsComparedWithAStateThatHasMoved(t *testing.T) {
 			moved := u.standIns()
 			revision := u.merges(p)
 			u.follows(digest)
-			if test.waits != "" {
+			if test.waits {
 				proposed := u.awaitProposal(u.stack, digest)
 				u.Expect(proposed.Message).To(ContainSubstring("approves another plan, " + digest))
-				u.Expect(proposed.Difference).To(ContainSubstring(test.waits), "it says what is different")
 				u.Expect(u.standIns()).To(Equal(moved))
 				digest = proposed.Digest
 				u.follows(digest)
