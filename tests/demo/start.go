@@ -49,8 +49,8 @@ func startSystem(ctx context.Context, dir, cloud string) (*system.System, error)
 	s, err := system.Start(starting, system.Options{
 		Dir: dir,
 		// A run that is asked to stop finishes what it has started, which takes a
-		// second here. The machine of whoever tries it may have no sandbox.
-		ControllerArgs: []string{"--cancel-grace=3s", "--graceful-shutdown-timeout=8s", "--sandbox=auto"},
+		// second here.
+		ControllerArgs: []string{"--cancel-grace=3s", "--graceful-shutdown-timeout=8s"},
 		WritePaths:     []string{cloud},
 	})
 	if err != nil {
