@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 )
@@ -153,20 +152,8 @@ func TestAGraphIsBoundedAndEmptyOnesAreLists(t *testing.T) {
 	g.Expect(points).To(BeNumerically("<=", 2*(maxPoints+maxEdges)))
 }
 
-func TestThreeHundredNodesAreLaidOutAtOnce(t *testing.T) {
-	nodes, edges := random(1, 300, 600, true)
-	fastest := time.Hour
-	for range 5 { // the machine may be busy
-		started := time.Now()
-		Layout(nodes, edges)
-		fastest = min(fastest, time.Since(started))
-	}
-	NewWithT(t).Expect(fastest).To(BeNumerically("<", 100*time.Millisecond))
-	t.Logf("the fastest took %s", fastest)
-}
-
 func BenchmarkLayout(b *testing.B) {
-	nodes, edges := random(1, 300, 400, false)
+	nodes, edges := random(1, 300, 600, true)
 	for b.Loop() {
 		Layout(nodes, edges)
 	}
