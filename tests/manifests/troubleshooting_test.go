@@ -25,7 +25,8 @@ func TestManifestsTroubleshootingHasEveryReason(t *testing.T) {
 	ours := reasonsIn(t, regexp.MustCompile(`\w+Reason\s+= "(\w+)"`), filepath.Join(root, "api", "v1"))
 	// The constants of Flux are named as the reasons are.
 	flux := reasonsIn(t, regexp.MustCompile(`\b(?:meta|aclv1)\.(\w+)Reason\b`),
-		filepath.Join(root, "internal", "controller"), filepath.Join(root, "internal", "observe"), filepath.Join(root, "internal", "stackstatus"), filepath.Join(root, "internal", "decide"))
+		filepath.Join(root, "internal", "controller"), filepath.Join(root, "internal", "programs"), filepath.Join(root, "internal", "policysets"),
+		filepath.Join(root, "internal", "observe"), filepath.Join(root, "internal", "stackstatus"), filepath.Join(root, "internal", "decide"))
 	g.Expect(ours).To(ContainElements("UpdateFailed", "PendingOperations", "ProgramInvalid"))
 	g.Expect(flux).To(ContainElements("ArtifactFailed", "DependencyNotReady", "AccessDenied", "Suspended"))
 
