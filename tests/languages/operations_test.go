@@ -65,7 +65,7 @@ func main() {
 	})
 }
 `}))
-	farewell := filepath.Join(p.dir, "farewell")
+	farewell := p.place() + "-farewell"
 	stack := p.stack(func(s *v1.StackSpec) {
 		s.RunProgram, s.Config["app:value"], s.Config["app:farewell"] = true, value("one"), value(farewell)
 	})

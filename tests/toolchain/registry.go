@@ -10,6 +10,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -127,8 +128,8 @@ func pack(manifest map[string]any, files sources.Files) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := archive.Close(); err != nil {
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
 		return nil, err
 	}
-	return packed.Bytes(), compressed.Close()
+	return packed.Bytes(), nil
 }
