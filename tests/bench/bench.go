@@ -143,7 +143,7 @@ func (b *bench) with(ctx context.Context, name, pulumiDir string, do func(sides)
 		PulumiDir:      pulumiDir,
 		WithoutSources: true,
 		ReadPaths:      toolchain.Installed(),
-		WritePaths:     []string{filepath.Join(b.dir, "recorder"), toolchain.GoEnvironment()["GOCACHE"]}, // if there is a recorder
+		WritePaths:     b.writePaths(pulumiDir),
 	})
 	if err != nil {
 		return err
@@ -158,6 +158,16 @@ func (b *bench) with(ctx context.Context, name, pulumiDir string, do func(sides)
 		controller: &controllerSide{system: running, dir: dir},
 		meter:      meter,
 	})
+}
+
+// writePaths is what programs may write beside what any may: what they have compiled, and the notes of a recorder in the place
+// of Pulumi.
+func (b *bench) writePaths(pulumiDir string) []string {
+	paths := []string{toolchain.GoEnvironment()["GOCACHE"]}
+	if filepath.Dir(pulumiDir) == b.dir {
+		paths = append(paths, pulumiDir)
+	}
+	return paths
 }
 
 // round has each side do both phases: bare Pulumi first, then the controller.
