@@ -22,7 +22,7 @@ type stackFlags struct {
 	stack, source, path, program, backend          string
 	serviceAccount, outputsSecret, secretsProvider string
 	interval, retryInterval, runTimeout            time.Duration
-	destroy, refresh, preview                      bool
+	destroy, refresh, preview, existing            bool
 	config, secretConfig, env, secretEnv           []string
 	dependsOn                                      []string
 }
@@ -71,6 +71,7 @@ func newCreateStack(s *session, create *createFlags) *cobra.Command {
 	set.BoolVar(&f.destroy, "destroy-on-delete", false, "destroy the resources of the stack when the Stack is deleted")
 	set.BoolVar(&f.refresh, "refresh", false, "refresh the state before each update")
 	set.BoolVar(&f.preview, "preview", false, "only preview changes, never make them")
+	set.BoolVar(&f.existing, "existing-stack", false, "never create the stack in the backend: it has to be there")
 	_ = cmd.RegisterFlagCompletionFunc("program", s.completeFlagNames(cluster.Program().GroupVersionKind))
 	_ = cmd.RegisterFlagCompletionFunc("depends-on", s.completeFlagNames(cluster.Stack().GroupVersionKind))
 	return cmd
@@ -93,7 +94,9 @@ func (f *stackFlags) spec() (map[string]any, error) {
 			spec[name] = text
 		}
 	}
-	for name, on := range map[string]bool{"destroyOnFinalize": f.destroy, "refresh": f.refresh, "preview": f.preview} {
+	for name, on := range map[string]bool{
+		"destroyOnFinalize": f.destroy, "refresh": f.refresh, "preview": f.preview, "useLocalStackOnly": f.existing,
+	} {
 		if on {
 			spec[name] = true
 		}

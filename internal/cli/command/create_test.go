@@ -25,7 +25,7 @@ func TestCreateExports(t *testing.T) {
 		"create stack words --stack dev --program words --export",
 		"create stack network --stack organization/network/dev --source gitrepository/infra.apps.flux-system --path ./network"+
 			" --backend s3://acme-pulumi-state --interval 5m --retry-interval 1m --run-timeout 15m --service-account network --outputs-secret network"+
-			" --secrets-provider passphrase --destroy-on-delete --refresh --preview --config zones=3 --config aws:region=eu-west-1"+
+			" --secrets-provider passphrase --destroy-on-delete --refresh --preview --existing-stack --config zones=3 --config aws:region=eu-west-1"+
 			" --secret-config token=network/token --env LOG=debug --secret-env PULUMI_CONFIG_PASSPHRASE=network/passphrase"+
 			" --depends-on base,other/dns --label tier=base --export",
 		"create program words --from-file - --export",
