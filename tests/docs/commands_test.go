@@ -228,7 +228,7 @@ func TestTheVariantThatIsBuiltIsInstalled(t *testing.T) {
 	g.Expect(built).NotTo(BeNil())
 	g.Expect(built[4]).To(Equal(built[1]))
 	g.Expect(commands).To(ContainSubstring("docker push " + built[2] + ":" + built[3] + "-" + built[1] + "\n"))
-	g.Expect(commands).To(ContainSubstring("flux pulumi install --image=" + built[2] + " --tag=" + built[3] + " --image-variant=" + built[1] + "\n"))
+	g.Expect(commands).To(ContainSubstring("flux-pulumi install --image=" + built[2] + " --tag=" + built[3] + " --image-variant=" + built[1] + "\n"))
 
 	dockerfile, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
 	g.Expect(err).NotTo(HaveOccurred())
