@@ -173,6 +173,12 @@ type DriftStatus struct {
 	// +optional
 	Retry *DriftRetry `json:"retry,omitempty"`
 
+	// Unfinished is set if an update that undoes drift may have recorded it in the
+	// state before it failed, so that no check sees it. That drift counts until an
+	// update has succeeded.
+	// +optional
+	Unfinished *UnfinishedCorrection `json:"unfinished,omitempty"`
+
 	// Proposed is the plan that was proposed to correct the drift. It may be
 	// replaced, for example by the one of a requested update, and is not announced
 	// again if it is the same afterwards.
@@ -198,6 +204,20 @@ type DriftStatus struct {
 	// that the ConfigMap has those of an earlier check.
 	// +optional
 	ContentDigest string `json:"contentDigest,omitempty"`
+}
+
+// UnfinishedCorrection is an update that undoes drift and has not succeeded.
+type UnfinishedCorrection struct {
+	// Targets are the URNs of the resources that it was limited to, at most 100.
+	// Those that a check has found to differ from the state again are left out.
+	// +listType=atomic
+	// +required
+	Targets []string `json:"targets"`
+
+	// TargetDependents is set if it included the resources that depend on the
+	// targets.
+	// +optional
+	TargetDependents bool `json:"targetDependents,omitempty"`
 }
 
 // DriftedCondition says whether the resources differ from the state of the

@@ -35,7 +35,7 @@ func (r *StackReconciler) slotsFor(kind run.Kind) run.Slots {
 // correctionOptions limits a run to the resources that have drifted: only a refresh sees what is
 // to be undone.
 func correctionOptions(stack *v1.Stack, options run.Options) run.Options {
-	options.Refresh, options.ExpectNoRefreshChanges = true, false
+	options.Refresh, options.ExpectNoRefreshChanges, options.PreviewFirst = true, false, true
 	if known := stack.Status.Drift; known != nil {
 		options.Targets, options.TargetDependents = known.Targets, known.TargetDependents
 	}

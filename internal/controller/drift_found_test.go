@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -168,4 +170,42 @@ func TestACheckThatCannotStartIsAnnounced(t *testing.T) {
 	w.mustReconcile()
 	w.mustReconcile()
 	g.Expect(w.events.lines[before:]).To(ContainElement(HavePrefix("Warning DriftCheckFailed The check for drift failed: InputsFailed: ")))
+}
+
+// An update that refreshes and then fails leaves nothing that a check could find.
+func TestDriftThatAFailedCorrectionHasRecordedIsKept(t *testing.T) {
+	g := NewWithT(t)
+	w := driftWorld(t, func(s *v1.Stack) { s.Spec.Drift.Mode = v1.DriftCorrect })
+	some := drifted(`"two"`)
+	w.checkNow("a", run.Succeeded, "", &some)
+	kept, err := w.keptDrift()
+	g.Expect(err).NotTo(HaveOccurred())
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(HaveField("Drift", some.Found.Digest()))
+	w.endRun(run.Failed, "no luck", run.Changes{})
+	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+
+	before := len(w.events.lines)
+	w.mustReconcile()
+	w.endCheck(run.Succeeded, "", &run.Drift{})
+	g.Expect(w.events.lines[before:]).To(BeEmpty(), "it is not gone")
+	stack := w.stack()
+	g.Expect(conditions.Get(stack, v1.DriftedCondition)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Message", ContainSubstring("no check sees that"))))
+	g.Expect(stack.Status.Drift).To(And(HaveField("Message", "The update that undoes the drift failed: no luck"), HaveField("ConfigMap", kept.Name), HaveField("ContentDigest", Not(BeEmpty()))))
+	g.Expect(w.keptDrift()).To(HaveField("ResourceVersion", kept.ResourceVersion))
+	w.mustReconcile()
+	g.Expect(w.stack().Status.Run).To(BeNil(), "it failed, and is not repeated")
+
+	g.Expect(w.checkNow("b", run.Succeeded, "", &run.Drift{})).To(BeEmpty())
+	w.mustReconcile()
+	record := w.stack().Status.Run
+	g.Expect(record).To(HaveField("Drift", some.Found.Digest()), "but on request")
+	g.Expect(w.runner.runs[record.ID].Options.Targets).To(Equal([]string{some.Found.Steps[0].URN}))
+	w.endRun(run.Succeeded, "", run.Changes{Updated: 1})
+	w.mustReconcile()
+	before = len(w.events.lines)
+	w.endCheck(run.Succeeded, "", &run.Drift{})
+	g.Expect(w.events.lines[before:]).To(ConsistOf("Normal NoDrift The drift is gone"))
+	_, err = w.keptDrift()
+	g.Expect(err).To(Satisfy(apierrors.IsNotFound))
 }

@@ -200,7 +200,7 @@ func TestDriftIsCorrected(t *testing.T) {
 	w.mustReconcile()
 	record := w.stack().Status.Run
 	g.Expect(record).To(And(HaveField("Operation", run.Update), HaveField("Drift", some.Found.Digest()), HaveField("Approved", "")))
-	g.Expect(w.runner.runs[record.ID].Options).To(Equal(run.Options{Refresh: true, Targets: []string{some.Found.Steps[0].URN}}))
+	g.Expect(w.runner.runs[record.ID].Options).To(Equal(run.Options{Refresh: true, PreviewFirst: true, Targets: []string{some.Found.Steps[0].URN}}))
 
 	w.passTime(time.Minute)
 	w.endRun(run.Succeeded, "", run.Changes{Updated: 1})
@@ -261,7 +261,7 @@ func TestDriftIsCorrectedOnceApproved(t *testing.T) {
 	w.mustReconcile()
 	record := w.stack().Status.Run
 	g.Expect(record).To(And(HaveField("Operation", run.Propose), HaveField("Drift", some.Found.Digest())))
-	g.Expect(w.runner.runs[record.ID].Options).To(Equal(run.Options{Refresh: true, Targets: []string{some.Found.Steps[0].URN}}))
+	g.Expect(w.runner.runs[record.ID].Options).To(Equal(run.Options{Refresh: true, PreviewFirst: true, Targets: []string{some.Found.Steps[0].URN}}))
 
 	made := some.Found
 	propose := func() {

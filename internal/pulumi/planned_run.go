@@ -165,12 +165,12 @@ func (s *session) version(ctx context.Context) (string, exit, error) {
 // has secrets in plain text, from its standard input.
 //
 // With policy packs, it previews too: a policy on the stack as a whole is checked at the end, so
-// that the update would have changed everything before it fails.
+// that the update would have changed everything before it fails. So it does before it undoes drift.
 func (s *session) consent() []string {
 	switch {
 	case s.held != "":
 		return []string{"--yes", "--plan=/dev/stdin"}
-	case s.isGuarded():
+	case s.previewsFirst():
 		return []string{"--yes"}
 	}
 	return []string{"--yes", "--skip-preview"}

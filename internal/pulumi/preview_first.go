@@ -3,6 +3,11 @@
 
 package pulumi
 
+// previewsFirst reports whether Pulumi previews in the current call before it changes anything.
+func (s *session) previewsFirst() bool {
+	return s.changing && (s.held != "" || s.isGuarded() || s.updating && s.run.Options.PreviewFirst)
+}
+
 // previewFirst has the follower know that the CLI previews before it updates. The CLI truncates
 // the log for the update, and only what follows counts: what the preview reports is not done.
 func (s *session) previewFirst(f *follower) {

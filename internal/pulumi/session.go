@@ -217,7 +217,7 @@ func (s *session) call(ctx context.Context, c command) (exit, error) {
 	if s.changing && s.held != "" {
 		c.stdin = s.held
 	}
-	if s.changing && (s.held != "" || s.isGuarded()) {
+	if s.previewsFirst() {
 		s.previewFirst(c.events)
 	}
 	if s.changing {

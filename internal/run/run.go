@@ -164,6 +164,9 @@ type Options struct {
 	TargetDependents bool
 	// RunProgram runs the program in a Destroy, a Recover and a refresh as well.
 	RunProgram bool
+	// PreviewFirst does an Update only if its preview succeeds. Without it, one that refreshes has
+	// written to the state what it has found by the time the program fails.
+	PreviewFirst bool `json:",omitempty"`
 }
 
 // RunsProgram reports whether the run runs the program, or a provider that is part of it,

@@ -79,6 +79,7 @@ func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus
 	dropDriftPlan(stack, known.Digest)
 	known.SpecDigest = checkedSpecDigest(stack, record)
 	known.Targets, known.TargetDependents, known.Message = correctionTargets(stack, found)
+	withUnfinished(known)
 	switch {
 	case len(known.Targets) == 0:
 		known.Message = cmp.Or(known.Message, noneTargeted)
@@ -196,6 +197,9 @@ func absorbFailedCorrection(stack *v1.Stack, record *v1.RunStatus, result *run.R
 	if result.Interrupted {
 		addInterrupted(stack, record, result.EndedAt)
 	}
+	if mayHaveRefreshed(result) {
+		leaveUnfinished(stack)
+	}
 	switch cancelled := wasCancelled(stack, record); {
 	case cancelled:
 		failCorrection(stack, "The update that undoes the drift was cancelled on request")
@@ -228,6 +232,7 @@ func isTried(outcome run.Outcome) bool { return outcome.Effect().Reason == "" }
 // markInterruptedCorrection gives up on a correction whose end nobody saw.
 func markInterruptedCorrection(stack *v1.Stack, lost *v1.RunStatus, message string, now time.Time) {
 	addInterrupted(stack, lost, now)
+	leaveUnfinished(stack)
 	if wasCancelled(stack, lost) {
 		failCorrection(stack, "The update that undoes the drift was cancelled on request")
 	} else {
@@ -259,7 +264,8 @@ func driftUpdated(stack *v1.Stack, record *v1.RunStatus) {
 	if record.Drift != "" {
 		known.Retry = nil
 	}
-	known.CheckPending = known.CheckPending || record.Drift != "" || stack.Spec.Refresh || stack.Status.RefreshPending
+	known.CheckPending = known.CheckPending || record.Drift != "" || stack.Spec.Refresh || stack.Status.RefreshPending || known.Unfinished != nil
+	finish(known, record)
 	if record.Drift == "" && record.Digest != stack.Status.LastAppliedDigest {
 		known.AttemptedDigest, known.Message = "", ""
 	}

@@ -60,6 +60,18 @@ func TestDriftThatWasOnlyReportedIsCheckedBeforeItIsUndone(t *testing.T) {
 	}
 }
 
+func TestAPlanThatWaitsIsDoneOnceTheModeIsCorrect(t *testing.T) {
+	g := NewWithT(t)
+	stack := &v1.Stack{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
+	for _, step := range []func(*v1.Stack){ended(update, run.Succeeded), watch(v1.DriftPropose), ended(check, run.Succeeded), ended(ofDrift, run.Succeeded)} {
+		step(stack)
+	}
+	stack.Status.Plan.ConfigMap = "app-plan-1"
+	g.Expect(decided(stack)).To(Equal("InSync"), "it waits")
+	watch(v1.DriftCorrect)(stack)
+	g.Expect(decided(stack)).To(Equal("Start update of drift"))
+}
+
 func TestACorrectionThatDoesNotSucceed(t *testing.T) {
 	const (
 		postponed = ". It is tried again after the next check for drift"

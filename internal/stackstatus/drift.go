@@ -144,6 +144,10 @@ func recordDrift(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		LastCheckedAt: &metav1.Time{Time: result.EndedAt}, LastHandledCheck: cmp.Or(record.CheckRequest, before.LastHandledCheck),
 		Result: v1.NoDriftReason, Ignored: int32(result.Drift.Ignored),
 	}
+	if KeepsDrift(stack, found) {
+		keepUnfinished(stack, record, known)
+		return
+	}
 	if found.IsEmpty() {
 		dropDriftPlan(stack, "")
 		stack.Status.Drift = &known
@@ -152,13 +156,18 @@ func recordDrift(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 	}
 	known.Result, known.Digest = v1.DriftDetectedReason, found.Digest()
 	known.Changed, known.Deleted = int32(counts.Total()-counts.Delete), int32(counts.Delete)
-	known.Since = known.LastCheckedAt
+	known.Since, known.Unfinished = known.LastCheckedAt, stillUnfinished(before.Unfinished, found)
 	if before.Digest == known.Digest {
 		known.Since, known.Proposed = before.Since, before.Proposed
 	}
 	planCorrection(stack, record, before, &known, *result.Drift)
-	stack.Status.Drift = &known
-	setCondition(stack, v1.DriftedCondition, metav1.ConditionTrue, v1.DriftDetectedReason, driftText(known, counts))
+	setDrifted(stack, &known, counts)
+}
+
+// setDrifted records the drift that counts.
+func setDrifted(stack *v1.Stack, known *v1.DriftStatus, counts plan.Counts) {
+	stack.Status.Drift = known
+	setCondition(stack, v1.DriftedCondition, metav1.ConditionTrue, v1.DriftDetectedReason, driftText(*known, counts))
 }
 
 func noDriftText(ignored int32) string {
@@ -173,5 +182,5 @@ func driftText(known v1.DriftStatus, counts plan.Counts) string {
 	if known.Ignored > 0 {
 		text += fmt.Sprintf(" (%d ignored)", known.Ignored)
 	}
-	return text
+	return text + unfinishedText(known.Unfinished)
 }

@@ -19,5 +19,8 @@ func Drift(of *v1.DriftStatus) string {
 	if of.Ignored > 0 {
 		text += fmt.Sprintf(" (%d ignored)", of.Ignored)
 	}
+	if of.Unfinished != nil {
+		text += ", recorded in the state by an update that failed"
+	}
 	return text
 }
