@@ -148,6 +148,38 @@ func TestPoliciesGoWithTheirPolicySets(t *testing.T) {
 	g.Expect(w.writes).To(Equal(writes))
 }
 
+// The run keeps the packs that it has started with, and what it has found does not count any longer.
+func TestAPolicySetThatIsDeletedDuringARun(t *testing.T) {
+	for name, operation := range map[string]run.Operation{"an update": run.Update, "a check": run.CheckPolicies} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w, _ := guardedWorld(t, policySet("guard", v1.PolicyEnforce), policySet("other", v1.PolicyEnforce))
+			w.edit(func(s *v1.Stack) { s.Spec.Refresh = operation == run.Update })
+			w.mustReconcile()
+			record := w.stack().Status.Run
+			g.Expect(newPacks(w.runner.runs[record.ID])).To(Equal([]string{"guard/tags@sha256:1", "other/tags@sha256:1"}))
+			g.Expect(w.Delete(context.Background(), policySet("guard", v1.PolicyEnforce))).To(Succeed())
+			w.mustReconcile()
+			g.Expect(w.stack().Status.Run).To(HaveField("ID", record.ID))
+			w.endPolicies(operation, run.PolicyViolation, "policy required-tags of guard", violated("guard"))
+			w.mustReconcile()
+			next := w.stack().Status.Run
+			g.Expect(next).To(HaveField("Operation", operation), "at once")
+			g.Expect(newPacks(w.runner.runs[next.ID])).To(Equal([]string{"other/tags@sha256:1"}))
+			w.endPolicies(operation, run.Succeeded, "", run.Violations{})
+			w.mustReconcile()
+			g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
+			g.Expect(w.stack().Status.Policies.Sets).To(ConsistOf(HaveField("Name", "other")))
+			g.Expect(compliant(w.stack())).To(HaveField("Status", metav1.ConditionTrue))
+
+			g.Expect(w.Delete(context.Background(), policySet("other", v1.PolicyEnforce))).To(Succeed())
+			w.mustReconcile()
+			g.Expect(w.stack().Status.Policies).To(BeNil())
+			g.Expect(w.stack().Status.Run).To(BeNil())
+		})
+	}
+}
+
 func TestAPolicySetSelectsByTheLabelsOfNamespaces(t *testing.T) {
 	g := NewWithT(t)
 	byTeam := func(set *v1.PolicySet) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -19,6 +20,7 @@ import (
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/process"
+	"github.com/flux-pulumi/pulumi-controller/tests/short"
 	"github.com/flux-pulumi/pulumi-controller/tests/sources"
 )
 
@@ -73,18 +75,72 @@ func TestPoliciesGuardTheStacksOfANamespace(t *testing.T) {
 	u.Expect(u.things()).To(BeEmpty(), "a destroy needs no packs")
 }
 
+// A pack is verified and fetched as a program is, whatever its source: not each keeps that a file is executable.
+func TestPacksComeFromEveryKindOfSource(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	u := &guarded{tenant: newTenant(t, shared)}
+	pack := in("lab", u.labPack())
+	u.git(pack)
+	u.push(pack, "")
+	u.apply(u.ociRepository())
+	bucket := u.bucket()
+	u.Expect(u.s3.PutObjects(u.ctx, bucket.Spec.BucketName, pack)).To(Succeed())
+	u.apply(bucket)
+	u.publishFiles("main@sha256:1", pack)
+	kinds := []string{sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind}
+	var packs []v1.PolicyPack
+	for _, kind := range kinds {
+		packs = append(packs, v1.PolicyPack{
+			Name: strings.ToLower(kind), Dir: "lab", SourceRef: v1.PolicySourceReference{Kind: kind, Name: "app", Namespace: u.namespace},
+		})
+	}
+	u.guards(packs...)
+	program, stack := u.program(oneThing("forbidden")), u.stack(fromProgram)
+	u.apply(program)
+	u.apply(stack)
+	u.awaitFailure(stack, v1.PolicyViolationReason, "and 3 more violations")
+	u.Expect(u.journal(u)).To(BeEmpty(), "nothing is made")
+	var violated []string
+	for _, v := range stack.Status.Policies.Violations {
+		violated = append(violated, v.Pack+"/"+v.Policy)
+	}
+	u.Expect(violated).To(ConsistOf("gitrepository/no-forbidden-values", "ocirepository/no-forbidden-values", "bucket/no-forbidden-values", "externalartifact/no-forbidden-values"))
+	u.Expect(u.set.Status.Packs).To(HaveLen(len(kinds)))
+
+	u.publish(publication{revision: "main@sha256:2", archive: u.archive(entriesOf(pack)...), handler: content([]byte("something else"))})
+	edit(u.tenant, program, func(p *v1.Program) { u.setProgram(p, oneThing("fine")) })
+	u.awaitFailure(stack, v1.PolicyPackFailedReason, "policy pack externalartifact", "digest")
+	u.Expect(u.journal(u)).To(BeEmpty(), "no update is unguarded")
+}
+
 // newGuarded makes a PolicySet for a namespace, with a pack from a git repository.
 func newGuarded(t *testing.T) *guarded {
 	t.Helper()
 	u := &guarded{tenant: newTenant(t, shared)}
+	u.packs = u.git(in("lab", u.labPack()))
+	u.guards(v1.PolicyPack{
+		Name: "lab", Dir: "lab", SourceRef: v1.PolicySourceReference{Kind: "GitRepository", Name: u.packs.object.Name, Namespace: u.namespace},
+	})
+	return u
+}
+
+// labPack is a pack that needs no packages.
+func (u *guarded) labPack() sources.Files {
+	u.test.Helper()
 	executable, err := process.FindBin("lab/pulumi-analyzer-lab")
 	u.Expect(err).NotTo(HaveOccurred())
 	text, err := os.ReadFile(executable)
 	u.Expect(err).NotTo(HaveOccurred())
-	u.packs = u.git(in("lab", sources.Files{
+	return sources.Files{
 		"PulumiPolicy.yaml":   "runtime: {name: go, options: {binary: pulumi-analyzer-lab}}\n",
 		"pulumi-analyzer-lab": string(text),
-	}))
+	}
+}
+
+// guards makes a PolicySet for the namespace, and waits until its packs are ready.
+func (u *guarded) guards(packs ...v1.PolicyPack) {
+	u.test.Helper()
 	team := map[string]string{"example.com/team": u.namespace}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}}
 	edit(u.tenant, namespace, func(n *corev1.Namespace) {
@@ -94,18 +150,14 @@ func newGuarded(t *testing.T) *guarded {
 	})
 	u.set = &v1.PolicySet{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}, Spec: v1.PolicySetSpec{
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: team},
-		Packs: []v1.PolicyPack{{
-			Name: "lab", Dir: "lab",
-			SourceRef: v1.PolicySourceReference{Kind: "GitRepository", Name: u.packs.object.Name, Namespace: u.namespace},
-		}},
+		Packs:             packs,
 	}}
 	u.Expect(u.Create(u.ctx, u.set)).To(Succeed())
-	t.Cleanup(func() { u.Expect(u.Client().Delete(context.Background(), u.set)).To(Succeed()) })
+	u.test.Cleanup(func() { u.Expect(u.Client().Delete(context.Background(), u.set)).To(Succeed()) })
 	u.Eventually(func(g Gomega) {
 		g.Expect(u.Get(u.ctx, client.ObjectKeyFromObject(u.set), u.set)).To(Succeed())
 		g.Expect(conditions.IsReady(u.set)).To(BeTrue(), "Ready is %v", conditions.Get(u.set, meta.ReadyCondition))
 	}).Should(Succeed())
-	return u
 }
 
 // awaitCompliant waits for the result of a check of policies.
