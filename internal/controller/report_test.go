@@ -59,3 +59,56 @@ func TestTheCommentStaysWhileASourceIsAwaited(t *testing.T) {
 	w.mustReconcile()
 	g.Expect(w.runner.started).To(Equal(1))
 }
+
+// TestEachCommitSaysThatItIsNotPreviewed, for whatever reason: a reviewer sees nothing else of it.
+func TestEachCommitSaysThatItIsNotPreviewed(t *testing.T) {
+	for name, test := range map[string]struct {
+		edit   func(previewed, preview *v1.Stack)
+		reason string
+		mend   func(w *world)
+	}{
+		"another backend": {
+			func(previewed, _ *v1.Stack) { previewed.Spec.Backend = "file:///other" }, v1.InvalidSpecReason,
+			func(w *world) { w.editPreviewed(func(s *v1.Stack) { s.Spec.Backend = "file:///state" }) },
+		},
+		"an invalid name of the stack": {
+			func(_, preview *v1.Stack) { preview.Spec.Stack = "a/b/c/d" }, v1.InvalidSpecReason,
+			func(w *world) { w.edit(func(s *v1.Stack) { s.Spec.Stack = "organization/app/dev" }) },
+		},
+		"a Secret that is missing": {
+			func(_, preview *v1.Stack) { preview.Spec.EnvRefs["TOKEN"].Secret.Name = "later" }, v1.InputsFailedReason,
+			func(w *world) { w.edit(func(s *v1.Stack) { s.Spec.EnvRefs["TOKEN"].Secret.Name = "read-only" }) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := pullRequestWorld(t, test.edit)
+			from := w.Sources.(*testSource)
+			for _, commit := range []string{commitA, commitB, commitA} {
+				from.Revision = commit
+				for range 2 {
+					w.mustReconcile()
+				}
+				g.Expect(w.stack().Status.LastAttemptedRevision).To(Equal(commit))
+			}
+			g.Expect(w.runner.started).To(BeZero())
+			g.Expect(w.events.lines).To(HaveLen(3))
+			g.Expect(w.events.lines).To(HaveEach(HavePrefix("Warning " + test.reason + " ")))
+			g.Expect(w.events.about("revision")).To(HaveExactElements(commitA, commitB, commitA))
+			test.mend(w)
+			w.previewsOnce()
+			g.Expect(w.events.lines).To(HaveLen(4))
+			g.Expect(w.events.lines[3]).To(HavePrefix("Normal ReconciliationSucceeded "))
+		})
+	}
+}
+
+// TestACommitOfASourceThatCannotBeReadIsNotKnown, and the refused spec is reported without it.
+func TestACommitOfASourceThatCannotBeReadIsNotKnown(t *testing.T) {
+	g := NewWithT(t)
+	w := pullRequestWorld(t, func(previewed, _ *v1.Stack) { previewed.Spec.Backend = "file:///other" })
+	w.Sources.(*testSource).err = source.ErrNotFound
+	w.mustReconcile()
+	g.Expect(w.events.lines).To(HaveExactElements(HavePrefix("Warning " + v1.InvalidSpecReason + " ")))
+	g.Expect(w.stack().Status.LastAttemptedRevision).To(BeEmpty())
+}

@@ -149,6 +149,9 @@ func (o *Observer) observeAfter(ctx context.Context, stack *v1.Stack, done *upke
 		return seen, err
 	}
 	if seen.Problem != nil {
+		if err := o.observeRefusedCommit(ctx, stack, seen); err != nil {
+			return seen, err
+		}
 		// What was there once and is gone is not about to appear.
 		seen.Problem.Awaited = seen.Problem.Awaited && (stack.Status.LastAttemptedRevision == "" || seen.Problem.Fetching)
 		if mayPass(err) || (seen.Deleting && seen.Problem.Fetching) {

@@ -123,6 +123,20 @@ func (o *Observer) observePreviewOf(ctx context.Context, stack *v1.Stack, seen *
 	return nil
 }
 
+// observeRefusedCommit finds the commit of a pull request that is not previewed because of a problem that came before
+// its program: without it, the pull request would show nothing of the commit.
+func (o *Observer) observeRefusedCommit(ctx context.Context, stack *v1.Stack, seen *Observation) error {
+	if !seen.Preview || seen.Program.Revision != "" || seen.local != nil || stack.Spec.FluxSource == nil || !stackstatus.HasChangeRequest(stack) {
+		return nil
+	}
+	program, err := o.sourceProgram(ctx, stack)
+	if err != nil && problemOf(err) == nil {
+		return err
+	}
+	seen.Program.Revision, seen.Program.OriginRevision = program.Revision, program.OriginRevision
+	return nil
+}
+
 // observeComparison finds out whether the reason is gone why the plan of the last preview cannot be approved: the
 // pull request would show it until the next commit. It reads the values of the other Stack only for such a plan.
 func (o *Observer) observeComparison(ctx context.Context, stack *v1.Stack, seen *Observation) error {

@@ -79,11 +79,13 @@ func Metadata(stack *v1.Stack, e Event) map[string]string {
 //
 // A failure that repeats while nothing succeeds and nobody edits the Stack is such a
 // duplicate, and keeps its token. After a failed run, or before the first, only a run can
-// succeed.
+// succeed. A comment on a pull request shows the last failure only: one that comes back after
+// another is no duplicate there.
 func eventToken(stack *v1.Stack, e Event) string {
 	last := LastRun(stack)
 	unbroken := last == nil || last.State == v1.UpdateFailed
-	if e.Type != corev1.EventTypeWarning || !unbroken {
+	isComment := stack.Spec.Preview && HasChangeRequest(stack)
+	if e.Type != corev1.EventTypeWarning || !unbroken || isComment && !e.Repeats {
 		return stack.ResourceVersion
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", stack.Generation, lastSuccess(stack)))

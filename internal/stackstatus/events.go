@@ -74,6 +74,9 @@ type Event struct {
 	// Beside reports whether the event is of what happens beside the runs that reconcile the Stack,
 	// such as a check in the background.
 	Beside bool
+	// Repeats reports whether the failure of a preview may be that of an earlier event, with no other
+	// failure in between.
+	Repeats bool
 }
 
 // Readiness is whether a Stack is Ready, and at which revision: the applied one and the

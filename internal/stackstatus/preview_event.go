@@ -46,6 +46,7 @@ func PreviewStarted(stack *v1.Stack, record v1.RunStatus) (Event, bool) {
 // The result is absorbed in the Stack, and not yet in before.
 func PreviewEvent(before, stack *v1.Stack, record v1.RunStatus, result *run.Result) Event {
 	e := EndEvent(stack, record, result)
+	e.Repeats = repeatsFailure(before, stack, record)
 	if !HasChangeRequest(stack) || result.Outcome != run.Succeeded || e.Type == corev1.EventTypeWarning {
 		return e
 	}
@@ -54,6 +55,19 @@ func PreviewEvent(before, stack *v1.Stack, record v1.RunStatus, result *run.Resu
 		e.Type, e.Comment = corev1.EventTypeNormal, previewComment(stack, record, result)
 	}
 	return e
+}
+
+// repeatsFailure reports whether the last preview has failed, and nothing but the same failure of the same revision was
+// announced since the last one that succeeded.
+func repeatsFailure(before, stack *v1.Stack, record v1.RunStatus) bool {
+	last, was, is := before.Status.History.Latest(), LastRun(before), LastRun(stack)
+	switch {
+	case IsCommentReplaced(before) || is == nil || is.State != v1.UpdateFailed:
+		return false
+	case last == nil || last.LastReconciledStatus == meta.ReconciliationSucceededReason:
+		return true // it is the first
+	}
+	return last.Metadata["revision"] == record.Revision && was != nil && was.Reason == is.Reason && was.Message == is.Message
 }
 
 // previewComment is the comment on a preview. A pod of an earlier version may report no plan.

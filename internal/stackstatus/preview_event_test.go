@@ -264,3 +264,49 @@ func TestOnlyThePreviewOfAPullRequestHasAPendingStatus(t *testing.T) {
 		})
 	}
 }
+
+// TestAFailureThatComesBackIsNoDuplicate: notification-controller drops an event with the token, revision and text of one
+// within five minutes, and the comment would show what came between the two.
+func TestAFailureThatComesBackIsNoDuplicate(t *testing.T) {
+	g := NewWithT(t)
+	stack, writes := previewStack(), 0
+	type shown struct{ text, key string }
+	var comment shown
+	seen := map[string]bool{}
+	announces := func(e Event) {
+		writes++
+		stack.ResourceVersion = strconv.Itoa(writes)
+		metadata := Metadata(stack, e)
+		is := shown{metadata["pulumi.com/comment"], metadata["pulumi.com/revision"] + metadata["pulumi.com/comment"] + metadata["pulumi.com/token"]}
+		if !seen[is.key] {
+			seen[is.key], comment = true, is
+		}
+		g.Expect(comment.text).To(Equal(is.text), "the comment shows what is the case")
+	}
+	fails := func(revision, message string) {
+		_, e := afterPreview(stack, strconv.Itoa(writes), revision, &run.Result{Outcome: run.Failed, Message: message + " of " + revision, StartedAt: started, EndedAt: started})
+		announces(e)
+	}
+	reports := func(message string) {
+		ReplaceComment(stack, v1.InputsFailedReason)
+		announces(Event{Type: "Warning", Reason: v1.InputsFailedReason, Message: message, Revision: "main@sha1:1"})
+	}
+	fails("main@sha1:1", "no type")
+	for range 2 {
+		count := len(seen)
+		fails("main@sha1:1", "no type")
+		g.Expect(seen).To(HaveLen(count), "a retry is one")
+	}
+	for range 3 {
+		reports("no Secret")
+		reports("no key in the Secret")
+		fails("main@sha1:1", "no type")
+		fails("main@sha1:1", "no network")
+		fails("main@sha1:2", "no type")
+		fails("main@sha1:1", "no type")
+	}
+	_, e := afterPreview(stack, "works", "main@sha1:1", &run.Result{Outcome: run.Succeeded, Plan: creating("a"), StartedAt: started, EndedAt: started})
+	announces(e)
+	fails("main@sha1:1", "no type")
+	reports("no Secret")
+}
