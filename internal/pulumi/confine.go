@@ -57,16 +57,18 @@ func (d Directory) rules(packs int) []sandbox.Rule {
 
 // sharedRules are those for what runs share.
 func (d *Driver) sharedRules(r run.Run) []sandbox.Rule {
-	plugins := []string{filepath.Join(d.Cache, "plugins"), filepath.Join(d.Cache, "schemas")}
-	shared := sandbox.Writes(plugins...)
-	if d.NoPluginDownload {
-		shared = slices.Concat(sandbox.Reads(plugins[0]), sandbox.Writes(plugins[1]))
-	}
-	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} {
-		shared = append(shared, sandbox.Reads(filepath.SplitList(d.PassEnv[name])...)...)
-	}
-	shared = append(shared, sandbox.Reads(d.toolPath()...)...)
+	// No run writes what others execute, nor a schema, which decides what Pulumi YAML passes to a provider.
+	shared := slices.Concat(sandbox.Reads(d.sharedPlugins()), d.systemRules())
 	return append(shared, backendRules(r.Backend)...)
+}
+
+// systemRules are those for what the image and the platform bring beside the system.
+func (d *Driver) systemRules() []sandbox.Rule {
+	var all []sandbox.Rule
+	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		all = append(all, sandbox.Reads(filepath.SplitList(d.PassEnv[name])...)...)
+	}
+	return append(all, sandbox.Reads(d.toolPath()...)...)
 }
 
 // backendRules are those for the directory of a backend. Whoever writes the Stack names it, so that

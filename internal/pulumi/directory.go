@@ -30,6 +30,7 @@ import (
 //	built/         the program, if the controller has compiled it
 //	aside/         code of the workspace, while dependencies are installed
 //	identity/      the tokens for clouds, and what leads to them
+//	plugins/       a home for installing the plugins of the run for all runs
 //	policies/      the policy packs, each in a Directory of its own
 type Directory string
 
@@ -63,6 +64,9 @@ func (d Directory) aside() string      { return filepath.Join(string(d), "aside"
 func (d Directory) Policy(pack int) Directory {
 	return Directory(filepath.Join(d.policies(), strconv.Itoa(pack)))
 }
+
+// pluginStep is the directory of the step that installs plugins for all runs.
+func (d Directory) pluginStep() Directory { return Directory(filepath.Join(string(d), "plugins")) }
 
 func (d Directory) policies() string { return filepath.Join(string(d), "policies") }
 
@@ -101,7 +105,7 @@ func (d Directory) Clear() error {
 // how far it had come.
 func (d Directory) ClearBulk() error {
 	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.searchEnd(), d.built(), d.aside(),
-		d.policies(), d.Identity())
+		d.policies(), d.Identity(), string(d.pluginStep()))
 }
 
 func remove(paths ...string) error {
@@ -117,12 +121,12 @@ func remove(paths ...string) error {
 // Remove removes the directory.
 func (d Directory) Remove() error { return readonly.RemoveAll(string(d)) }
 
-// shareCache links plugins and schemas to the directory shared by all runs, so that a
-// plugin is installed once. Pulumi locks an installation with a file beside the plugin,
-// which therefore works across runs. The rest of PULUMI_HOME stays private to the run:
+// shareCache links directories of PULUMI_HOME, such as plugins, to those shared by all runs,
+// so that a plugin is installed once. Pulumi locks an installation with a file beside the
+// plugin, which therefore works across runs. The rest of PULUMI_HOME stays private to the run:
 // credentials, logs and selected stacks.
-func (d Directory) shareCache(cache string) error {
-	for _, name := range []string{"plugins", "schemas"} {
+func (d Directory) shareCache(cache string, names ...string) error {
+	for _, name := range names {
 		shared, link := filepath.Join(cache, name), filepath.Join(d.pulumiHome(), name)
 		if err := os.MkdirAll(shared, 0o700); err != nil {
 			return fmt.Errorf("making the shared cache of plugins: %w", err)

@@ -68,8 +68,9 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 
 	last, err := s.workAlone(ctx)
 
-	ended := time.Now()
-	result := s.result(s.ending(last, err, context.Cause(ctx)))
+	ended, cause := time.Now(), context.Cause(ctx)
+	s.sharePlugins(ctx)
+	result := s.result(s.ending(last, err, cause))
 	result.StartedAt, result.EndedAt = started, ended
 	s.noteTypeCheck(result.Outcome)
 	if end := kept.masked(s.mask); d.KeepLog {

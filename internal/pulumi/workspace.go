@@ -67,7 +67,7 @@ func (d *Driver) prepare(ctx context.Context, dir Directory, r run.Run) (*prepar
 	if err := d.checkEnv(r); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(dir.Make(), dir.shareCache(d.Cache)); err != nil {
+	if err := d.makeHome(dir); err != nil {
 		return nil, workspaceError{err}
 	}
 	// The program decides which files are read and written here. The root keeps its
@@ -136,6 +136,21 @@ func (p *prepared) addProgram(ctx context.Context, root *os.Root, place placedPr
 	}
 	p.secretsKnown = knowsItsSecrets(place.project, texts) && !p.foreignSecrets
 	return errors.Join(checkProgram(p.file, p.project.Name, r), checkShadowed(root, place, stack, r, p.file))
+}
+
+// makeHome makes the directories of a run, with what it gets of the cache.
+func (d *Driver) makeHome(dir Directory) error {
+	if err := dir.Make(); err != nil {
+		return err
+	}
+	switch {
+	case d.Sandbox == nil:
+		return dir.shareCache(d.Cache, "plugins", "schemas")
+	case d.hasOwnPlugins():
+		return dir.linkPlugins(d.sharedPlugins())
+	default:
+		return dir.shareCache(d.Cache, "plugins")
+	}
 }
 
 // placedProject is a project with the path of its Pulumi.yaml in the workspace.

@@ -1,0 +1,176 @@
+// Copyright 2026 The pulumi-controller authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pulumi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/flux-pulumi/pulumi-controller/internal/run"
+	"github.com/flux-pulumi/pulumi-controller/internal/sandbox"
+)
+
+// After a run, the controller has Pulumi install for all runs the plugins that this one had to download:
+// only their names and versions come from the run. The step has no code and no variable of a program, and
+// downloads from Pulumi's own servers alone. A plugin of another server, whatever its name, stays that of
+// the runs that name the server.
+
+const (
+	// pluginServer is where Pulumi publishes its plugins.
+	pluginServer = "https://get.pulumi.com/releases/plugins"
+	// maxSharedAtOnce bounds how many plugins are installed for all after a run, and sharePatience how
+	// long that may take: the run is done.
+	maxSharedAtOnce = 16
+	sharePatience   = 5 * time.Minute
+	// unsharedFor is how long a plugin that could not be installed is not tried again: a run that
+	// brings its own from elsewhere must not wait for that each time.
+	unsharedFor = 6 * time.Hour
+	// maxUnshared bounds the notes about those.
+	maxUnshared = 1000
+)
+
+// pluginName is the kind, the name and the version of a plugin.
+type pluginName struct{ kind, name, version string }
+
+func (n pluginName) dir() string { return n.kind + "-" + n.name + "-v" + n.version }
+
+// pluginNamed reads the name of the directory of a plugin of Pulumi. A plugin of another source has its
+// host in the name, or letters that these have not.
+func pluginNamed(dir string) (pluginName, bool) {
+	m := regexp.MustCompile(`^(resource|language|analyzer|converter|tool)-([a-z][a-z0-9-]{0,99})-v(\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]{1,50})?)$`).FindStringSubmatch(dir)
+	if m == nil {
+		return pluginName{}, false
+	}
+	return pluginName{kind: m[1], name: m[2], version: m[3]}, true
+}
+
+// newPlugins are those among the plugins of a run that all runs do not have. The entries are what the
+// program left: only their names count.
+func newPlugins(own, shared []string) []pluginName {
+	var found []pluginName
+	for _, entry := range own {
+		plugin, ok := pluginNamed(entry)
+		if ok && !slices.Contains(shared, entry) && len(found) < maxSharedAtOnce {
+			found = append(found, plugin)
+		}
+	}
+	return found
+}
+
+// sharePlugins installs for all runs what this one had to download. The run is done, so that a failure
+// only means that the next one downloads it again.
+func (s *session) sharePlugins(ctx context.Context) {
+	if !s.driver.hasOwnPlugins() || ctx.Err() != nil {
+		return
+	}
+	own, err := s.dir.ownPluginNames()
+	if err != nil {
+		return // the run did not get as far, or its program has removed them
+	}
+	shared, err := os.ReadDir(s.driver.sharedPlugins())
+	if err != nil {
+		s.say(fmt.Sprintf("looking for the plugins of all runs: %v", err))
+		return
+	}
+	known := slices.DeleteFunc(namesOf(shared), func(name string) bool { return isPartial(s.driver.sharedPlugins(), name) })
+	wanted := slices.DeleteFunc(newPlugins(own, known), s.driver.isUnshared)
+	ctx, cancel := context.WithTimeout(ctx, sharePatience)
+	defer cancel()
+	for _, plugin := range wanted {
+		err := s.sharePlugin(ctx, plugin)
+		if errors.Is(context.Cause(ctx), context.Canceled) {
+			return
+		}
+		if err == nil {
+			s.say(fmt.Sprintf("installed the plugin %s %s for all runs", plugin.name, plugin.version))
+			continue
+		}
+		s.say(fmt.Sprintf("the plugin %s %s stays in the directory of this run: installing it for all runs: %v", plugin.name, plugin.version, err))
+		if err := s.driver.noteUnshared(plugin); err != nil {
+			s.say(err.Error())
+		}
+		if ctx.Err() != nil {
+			return // the others have not been tried
+		}
+	}
+}
+
+// sharePlugin has the CLI install a plugin for all runs: from where this CLI knows that Pulumi publishes
+// it, which does not take each name, or else from Pulumi's server.
+func (s *session) sharePlugin(ctx context.Context, plugin pluginName) error {
+	err := s.installShared(ctx, plugin)
+	if err != nil && ctx.Err() == nil {
+		err = s.installShared(ctx, plugin, "--server", pluginServer)
+	}
+	return err
+}
+
+func (s *session) installShared(ctx context.Context, plugin pluginName, flags ...string) error {
+	dir := s.dir.pluginStep()
+	defer func() { _ = remove(string(dir)) }() // it is removed with the run at the latest
+	// The CLI looks for a project in each parent.
+	const project = "name: plugins\nruntime: yaml\n"
+	if err := errors.Join(dir.Make(), dir.shareCache(s.driver.Cache, "plugins"),
+		os.WriteFile(filepath.Join(dir.Workspace(), "Pulumi.yaml"), []byte(project), 0o600)); err != nil {
+		return err
+	}
+	last, err := s.driver.execute(ctx, command{
+		args: append([]string{"--non-interactive", "--color=never", "plugin", "install", "--exact", plugin.kind, plugin.name, plugin.version}, flags...),
+		dir:  dir.Workspace(), pids: os.DevNull, atOnce: true,
+		env:    append(s.driver.packEnvironment(dir, run.Run{ID: s.run.ID}), "PULUMI_DISABLE_REGISTRY_RESOLVE=true"),
+		events: &follower{events: &events{mask: s.mask}, say: s.say}, sandbox: s.driver.pluginStepRules(dir),
+	})
+	switch {
+	case err != nil:
+		return err
+	case last.code != 0:
+		return errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
+	}
+	if _, err := os.Stat(filepath.Join(s.driver.sharedPlugins(), plugin.dir())); err != nil {
+		return fmt.Errorf("looking for it: %w", err)
+	}
+	return nil
+}
+
+// pluginStepRules are those for installing a plugin for all runs.
+func (d *Driver) pluginStepRules(dir Directory) []sandbox.Rule {
+	return slices.Concat(sandbox.Writes(string(dir), d.sharedPlugins()), d.systemRules())
+}
+
+// unshared is the directory of the notes about plugins that could not be installed for all runs.
+func (d *Driver) unshared() string { return filepath.Join(d.Cache, "plugins-not-shared") }
+
+// isUnshared reports whether a plugin could not be installed for all runs a short while ago.
+func (d *Driver) isUnshared(plugin pluginName) bool {
+	info, err := os.Lstat(filepath.Join(d.unshared(), plugin.dir()))
+	return err == nil && time.Since(info.ModTime()) < unsharedFor
+}
+
+// noteUnshared notes that a plugin could not be installed for all runs.
+func (d *Driver) noteUnshared(plugin pluginName) error {
+	notes, err := os.ReadDir(d.unshared())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("noting that a plugin is not shared: %w", err)
+	}
+	if len(notes) >= maxUnshared {
+		if err := os.RemoveAll(d.unshared()); err != nil {
+			return fmt.Errorf("removing notes of plugins that are not shared: %w", err)
+		}
+	}
+	if err := os.MkdirAll(d.unshared(), 0o700); err != nil {
+		return fmt.Errorf("noting that a plugin is not shared: %w", err)
+	}
+	path := filepath.Join(d.unshared(), plugin.dir())
+	if err := errors.Join(remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
+		return fmt.Errorf("noting that a plugin is not shared: %w", err)
+	}
+	return nil
+}
