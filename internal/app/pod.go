@@ -105,11 +105,13 @@ func RunPod(c PodConfig) (int, error) {
 			NoPluginDownload: !c.AcquirePlugins, Grace: grace, Memory: cgroup.ReadMemory,
 			NamespaceUID: func(context.Context, string) (string, error) { return c.NamespaceUID, nil },
 		},
-		Fetcher:  source.New(source.Options{Retries: c.HTTPRetry, Self: "the pod of the run"}),
-		Accounts: &kubeconfig.Mounted{Config: config, TokenFile: config.BearerTokenFile, IdentityDir: c.IdentityDir},
-		Memory:   cgroup.ReadMemory,
-		Died:     noteDeath,
-		Log:      logger.NewLogger(c.Log),
+		Fetcher: source.New(source.Options{Retries: c.HTTPRetry, Self: "the pod of the run"}),
+		Accounts: &kubeconfig.Mounted{
+			Config: config, TokenFile: config.BearerTokenFile, IdentityDir: c.IdentityDir, Injected: kubeconfig.InjectedTokens(c.Environ),
+		},
+		Memory: cgroup.ReadMemory,
+		Died:   noteDeath,
+		Log:    logger.NewLogger(c.Log),
 	}), nil
 }
 

@@ -185,17 +185,45 @@ func (i Identity) annotationOf(name string) string {
 // awsFirst and its siblings list the variables with credentials that come first for the SDKs or
 // the providers. A Stack that has them beside an annotation would silently not use the identity.
 func awsFirst() []string {
-	return []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"}
+	return []string{
+		"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN",
+		"AWS_PROFILE", "AWS_DEFAULT_PROFILE",
+	}
 }
 
 func azureFirst() []string {
 	return []string{
-		"AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH", "ARM_CLIENT_SECRET", "ARM_CLIENT_CERTIFICATE_PATH",
+		"AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_USERNAME", "AZURE_PASSWORD",
+		"ARM_CLIENT_SECRET", "ARM_CLIENT_SECRET_FILE_PATH", "ARM_CLIENT_CERTIFICATE", "ARM_CLIENT_CERTIFICATE_PATH",
 		"ARM_OIDC_TOKEN", "ARM_USE_MSI",
 	}
 }
 
-func googleFirst() []string { return []string{"GOOGLE_CREDENTIALS", "GOOGLE_OAUTH_ACCESS_TOKEN"} }
+func googleFirst() []string {
+	return []string{"GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON", "GOOGLE_OAUTH_ACCESS_TOKEN"}
+}
+
+// Outranked returns a variable with credentials that come before the identity, and the annotation. Unlike
+// Conflict, it lets others set the variables of the identity, as the webhooks of clouds do in pods: those
+// of the run take their place.
+func (i Identity) Outranked(environ map[string]string) (variable, annotation string) {
+	for _, cloud := range []struct {
+		has        bool
+		first      []string
+		annotation string
+	}{
+		{i.AWS != nil, awsFirst(), AWSRoleAnnotation},
+		{i.Azure != nil, azureFirst(), AzureClientAnnotation},
+		{i.Google != nil, googleFirst(), GoogleProviderAnnotation},
+	} {
+		for _, name := range cloud.first {
+			if cloud.has && environ[name] != "" {
+				return name, cloud.annotation
+			}
+		}
+	}
+	return "", ""
+}
 
 func (g Google) audience() string { return googleAudiencePrefix + g.Provider }
 

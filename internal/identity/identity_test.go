@@ -151,7 +151,11 @@ func all() Identity {
 func TestAStackCannotHaveOtherCredentialsBesideItsIdentity(t *testing.T) {
 	for name, want := range map[string]string{
 		"AWS_ACCESS_KEY_ID": AWSRoleAnnotation, "AWS_PROFILE": AWSRoleAnnotation, "AWS_ROLE_ARN": AWSRoleAnnotation,
-		"AWS_REGION": "", "AWS_ENDPOINT_URL_STS": "",
+		"AWS_ACCESS_KEY": AWSRoleAnnotation, "AWS_SECRET_KEY": AWSRoleAnnotation, "AWS_DEFAULT_PROFILE": AWSRoleAnnotation,
+		"AWS_REGION": "", "AWS_ENDPOINT_URL_STS": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "",
+		"AZURE_USERNAME": AzureClientAnnotation, "AZURE_PASSWORD": AzureClientAnnotation, "ARM_CLIENT_CERTIFICATE": AzureClientAnnotation,
+		"ARM_CLIENT_SECRET_FILE_PATH": AzureClientAnnotation, "AZURE_STORAGE_KEY": "",
+		"GOOGLE_CLOUD_KEYFILE_JSON": GoogleProviderAnnotation, "GCLOUD_KEYFILE_JSON": GoogleProviderAnnotation,
 		"ARM_CLIENT_SECRET": AzureClientAnnotation, "AZURE_CLIENT_ID": AzureClientAnnotation,
 		"ARM_SUBSCRIPTION_ID": "", "AZURE_AUTHORITY_HOST": "", "ARM_ENVIRONMENT": "", "AZURE_STORAGE_ACCOUNT": "",
 		"GOOGLE_CREDENTIALS": GoogleProviderAnnotation, "GOOGLE_APPLICATION_CREDENTIALS": GoogleProviderAnnotation, "GOOGLE_PROJECT": "",
@@ -162,6 +166,25 @@ func TestAStackCannotHaveOtherCredentialsBesideItsIdentity(t *testing.T) {
 		g.Expect(annotation).To(Equal(want), name)
 		g.Expect(variable == name).To(Equal(want != ""), name)
 		variable, _ = Identity{}.Conflict(map[string]string{name: "x"})
+		g.Expect(variable).To(BeEmpty(), name)
+	}
+}
+
+func TestCredentialsOfAPodComeBeforeItsIdentity(t *testing.T) {
+	for name, want := range map[string]string{
+		"AWS_SECRET_ACCESS_KEY": AWSRoleAnnotation, "AWS_PROFILE": AWSRoleAnnotation, "ARM_CLIENT_SECRET": AzureClientAnnotation,
+		"GOOGLE_CREDENTIALS": GoogleProviderAnnotation,
+		// Those of the identity, as the webhooks of EKS and AKS add them, and of Pod Identity, which comes after it.
+		"AWS_ROLE_ARN": "", "AWS_WEB_IDENTITY_TOKEN_FILE": "", "AZURE_FEDERATED_TOKEN_FILE": "", "AZURE_CLIENT_ID": "",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI": "", "GOOGLE_APPLICATION_CREDENTIALS": "", "AWS_REGION": "",
+	} {
+		g := NewWithT(t)
+		variable, annotation := all().Outranked(map[string]string{name: "x", "OTHER": "y"})
+		g.Expect(annotation).To(Equal(want), name)
+		g.Expect(variable == name).To(Equal(want != ""), name)
+		variable, _ = all().Outranked(map[string]string{name: ""})
+		g.Expect(variable).To(BeEmpty(), name)
+		variable, _ = Identity{}.Outranked(map[string]string{name: "x"})
 		g.Expect(variable).To(BeEmpty(), name)
 	}
 }

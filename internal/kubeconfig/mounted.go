@@ -27,6 +27,8 @@ type Mounted struct {
 	TokenFile string
 	// IdentityDir has the tokens for clouds, which the kubelet renews, too. Empty is none.
 	IdentityDir string
+	// Injected are the paths of tokens that others have added to the pod.
+	Injected []string
 
 	mu sync.Mutex
 	// given are the tokens that were seen, by the path of their file.
@@ -69,7 +71,9 @@ func (m *Mounted) OpenTokens(
 
 // Tokens returns the current token and earlier ones. A program can read them even if it
 // was not given them.
-func (m *Mounted) Tokens() []string { return m.seen(m.TokenFile) }
+func (m *Mounted) Tokens() []string {
+	return m.seen(slices.Concat([]string{m.TokenFile}, m.Injected)...)
+}
 
 // seen returns the tokens in the files now, and those that were there earlier.
 func (m *Mounted) seen(paths ...string) []string {

@@ -127,6 +127,9 @@ func (o Options) do(ctx context.Context, input exchange.Input, fault error) run.
 	if fault != nil {
 		return pulumi.Failure(todo, run.WorkspaceFailed, fault, begin)
 	}
+	if err := checkCredentials(todo, driver.PassEnv); err != nil {
+		return pulumi.Failure(todo, run.AccountFailed, err, begin)
+	}
 
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
@@ -141,6 +144,18 @@ func (o Options) do(ctx context.Context, input exchange.Input, fault error) run.
 	executor := inplace.Executor{Driver: &driver, Fetcher: o.Fetcher, Accounts: o.Accounts, Identities: o.Accounts}
 	dir := pulumi.Directory(filepath.Join(o.WorkDir, "runs", todo.ID))
 	return executor.Do(running, dir, todo, func(line string) { log.Info(line) })
+}
+
+// checkCredentials refuses variables of the container with which every SDK would use another identity than
+// that of the service account. The controller sees those that the template names, and neither those of a
+// Secret that it names in envFrom nor those of the image.
+func checkCredentials(todo run.Run, variables map[string]string) error {
+	variable, annotation := todo.Identity.Outranked(variables)
+	if variable == "" {
+		return nil
+	}
+	return fmt.Errorf("the container of the run has the variable %s, from envFrom or its image, beside the annotation %s of "+
+		"service account '%s', which gives the program another identity: remove one of the two", variable, annotation, todo.Account)
 }
 
 // prepare finds Pulumi, which the image contains, and the plugins.

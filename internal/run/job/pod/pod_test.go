@@ -26,6 +26,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/flux-pulumi/pulumi-controller/internal/identity"
+	"github.com/flux-pulumi/pulumi-controller/internal/kubeconfig"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job"
 	"github.com/flux-pulumi/pulumi-controller/internal/run/job/exchange"
@@ -448,4 +450,34 @@ func TestPluginsThatMayNotBeReadAreSkipped(t *testing.T) {
 	g.Expect(os.Mkdir(filepath.Join(from, "resource-a-v1.0.0"), 0o755)).To(Succeed())
 	g.Expect(Options{PluginsDir: from, Log: logr.Discard()}.linkPlugins(to)).To(Succeed())
 	g.Expect(os.ReadDir(to)).To(HaveExactElements(HaveField("Name()", "resource-a-v1.0.0")))
+}
+
+func TestARunWhosePodHasOtherCredentialsForItsCloudFails(t *testing.T) {
+	for name, wants := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "the container of the run has the variable AWS_ACCESS_KEY_ID, from envFrom or its image, beside the annotation " +
+			"eks.amazonaws.com/role-arn of service account 'apps/deployer', which gives the program another identity: remove one of the two",
+		"AWS_WEB_IDENTITY_TOKEN_FILE":        "", // of the webhook of EKS
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI": "",
+		"ARM_CLIENT_SECRET":                  "", // of a cloud in which it has no identity
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			secret := newFake(nil)
+			bin := t.TempDir()
+			g.Expect(os.WriteFile(filepath.Join(bin, "pulumi"), []byte("#!/bin/sh\nexit 1\n"), 0o700)).To(Succeed())
+			o := Options{Secret: secret, WorkDir: t.TempDir(), Log: logr.Discard(), Accounts: &kubeconfig.Mounted{}, Environ: []string{name + "=x", "PATH=" + bin}}
+			todo := run.Run{
+				ID: filepath.Base(t.TempDir()) + name, Operation: run.Update, Stack: "dev", Namespace: "apps", Timeout: time.Minute,
+				Account:  run.ServiceAccount{Namespace: "apps", Name: "deployer"},
+				Identity: identity.Identity{AWS: &identity.AWS{Role: "arn:aws:iam::111122223333:role/deploy"}},
+			}
+			result := o.do(t.Context(), exchange.Input{Run: todo}, nil)
+			if wants == "" {
+				g.Expect(result.Message).NotTo(ContainSubstring("the container of the run has the variable"))
+				return
+			}
+			g.Expect(result.Outcome).To(Equal(run.AccountFailed))
+			g.Expect(result.Message).To(Equal(wants))
+		})
+	}
 }
