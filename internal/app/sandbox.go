@@ -69,6 +69,9 @@ func (b base) newSandbox(bin string) (*sandbox.Sandbox, error) {
 		ctrl.Log.Info(warning)
 		return nil, nil
 	}
+	if err := sandbox.WithholdFiles(); err != nil {
+		return nil, err
+	}
 	ctrl.Log.Info(lockdown.InSandbox, "landlock", kernel.ABI, "signals", kernel.ScopesSignals(), "abstractSockets", kernel.ScopesSockets())
 	read := append(linkedPrograms(bin), b.SandboxReadPaths...)
 	if self, err := os.Executable(); err == nil { // it is the process of a policy pack

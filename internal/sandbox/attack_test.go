@@ -11,10 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
@@ -27,7 +30,10 @@ import (
 type attack struct {
 	Own, Token, Other, Data, Late string
 	PID                           int
-	Mounts                        bool
+	// FD is a file that the controller has open, and At the address of a secret in its memory.
+	FD     int
+	At     uint64
+	Mounts bool
 }
 
 func TestMain(m *testing.M) {
@@ -59,6 +65,7 @@ func (a attack) run() {
 	read := func(path string) error { _, err := os.ReadFile(path); return err }
 	own := filepath.Join(a.Own, "own")
 	link := filepath.Join(a.Own, "link")
+	report("have no file of the controller open", noneInherited())
 	report("write its own file", os.WriteFile(own, []byte("x"), 0o600))
 	report("move its own file between directories", errors.Join(os.Mkdir(filepath.Join(a.Own, "sub"), 0o700), os.Rename(own, filepath.Join(a.Own, "sub", "own"))))
 	report("start a program of the system", exec.Command("/bin/sh", "-c", "true").Run())
@@ -98,6 +105,25 @@ func (a attack) run() {
 	report("! go through the directory of the controller", func() error { _, err := os.ReadDir(proc + "/cwd/"); return err }())
 	report("! list the files of the controller", func() error { _, err := os.ReadDir(proc + "/fd"); return readable(proc+"/fd", err) }())
 	report("! attach to the controller", unix.PtraceAttach(a.PID))
+	report("! read its memory across processes", func() error {
+		var at [8]byte
+		_, err := unix.ProcessVMReadv(a.PID, []unix.Iovec{{Base: &at[0], Len: 8}}, []unix.RemoteIovec{{Base: uintptr(a.At), Len: 8}}, 0)
+		return err
+	}())
+	report("! take one of its open files", func() error {
+		process, err := unix.PidfdOpen(a.PID, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.PidfdGetfd(process, a.FD, 0)
+		return err
+	}())
+	report("! open by handle", openByHandle(a.Token))
+	report("! read through a new name space", exec.Command("/usr/bin/unshare", "--user", "--mount", "--map-root-user", "cat", a.Token).Run())
+	if err := openWithRing(filepath.Join(a.Own, "sub", "own")); !errors.Is(err, errors.ErrUnsupported) { // or the kernel has no ring
+		report("open its own file with a ring", err)
+		report("! open the token with a ring", openWithRing(a.Token))
+	}
 	tasks, _ := os.ReadDir(proc + "/task")
 	for _, task := range tasks {
 		report("! read the environment through a thread", read(proc+"/task/"+task.Name()+"/environ"))
@@ -152,6 +178,15 @@ func newAttack(t *testing.T) attack {
 	return a
 }
 
+// opensToken is the token as a file that the controller has open, which a program must not inherit.
+func (a attack) opensToken(t *testing.T) *os.File {
+	t.Helper()
+	file, err := os.Open(a.Token)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = file.Close() })
+	return file
+}
+
 // start starts the program of the attack, restricted or not.
 func (a attack) start(t testing.TB, restrict bool, args ...string) *process.Child {
 	g := NewWithT(t)
@@ -183,15 +218,22 @@ func TestAProgramCannotLeaveItsSandbox(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = socket.Close() }()
 	a.Mounts = true
+	inherited := a.opensToken(t)
+	_, err = unix.FcntlInt(inherited.Fd(), unix.F_SETFD, 0) // as what has started the controller may have left it
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(sandbox.WithholdFiles()).To(Succeed())
+	secret, token := []byte("a secret"), a.opensToken(t)
+	a.FD, a.At = int(token.Fd()), uint64(uintptr(unsafe.Pointer(&secret[0])))
 	child := a.start(t, true)
 	g.Eventually(child.Done(), "60s").Should(BeClosed())
+	runtime.KeepAlive(secret)
 	printed := child.Exit()
 	g.Expect(printed.Code).To(BeZero(), printed.Stderr.Text)
 	lines := strings.Split(strings.TrimSpace(printed.Stdout.Text), "\n")
 	g.Expect(len(lines)).To(BeNumerically(">", 25))
 	for _, line := range lines {
 		if strings.HasPrefix(line, "! ") {
-			g.Expect(line).To(MatchRegexp(`: failed: .*(permission denied|operation not permitted|invalid cross-device link)`))
+			g.Expect(line).To(MatchRegexp(`: failed: .*(permission denied|operation not permitted|invalid cross-device link|exit status 1)`))
 			continue
 		}
 		g.Expect(line).To(HaveSuffix(": done"))
@@ -205,10 +247,16 @@ func TestAProgramCannotLeaveItsSandbox(t *testing.T) {
 func TestTheAttacksWorkWithoutASandbox(t *testing.T) {
 	g := NewWithT(t)
 	a := newAttack(t)
+	secret, token := []byte("a secret"), a.opensToken(t)
+	a.FD, a.At = int(token.Fd()), uint64(uintptr(unsafe.Pointer(&secret[0])))
+	_, err := unix.FcntlInt(a.opensToken(t).Fd(), unix.F_SETFD, 0)
+	g.Expect(err).NotTo(HaveOccurred())
 	child := a.start(t, false)
 	g.Eventually(child.Done(), "60s").Should(BeClosed())
 	text := child.Exit().Stdout.Text
-	for _, what := range []string{"read the token", "read another run", "write to another run", "read environ of the controller",
+	g.Expect(text).To(MatchRegexp("have no file of the controller open: failed: .* is open: " + regexp.QuoteMeta(a.Token)))
+	runtime.KeepAlive(secret)
+	for _, what := range []string{"read its memory across processes", "take one of its open files", "read the token", "read another run", "write to another run", "read environ of the controller",
 		"read mem of the controller", "go through the root of the controller", "read through a hard link", "signal the controller"} {
 		g.Expect(text).To(ContainSubstring("! " + what + ":"))
 		if what != "read mem of the controller" { // nothing is at its beginning
