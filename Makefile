@@ -119,6 +119,10 @@ test-browser: $(DEMO_TOOLS) build cli bin/chromium bin/axe ## Test the page of f
 pictures: $(DEMO_TOOLS) build cli bin/chromium ## Take the pictures of the page for the documentation
 	$(AS_PROGRAMS) PICTURES=../../docs/pictures go test -count=1 ./tests/browser -run TestThePageOfARealSystem
 
+.PHONY: recording
+recording: ## Record the demo as docs/pictures/demo.svg
+	@$(AS_PROGRAMS) go run ./tests/demo/recording docs/pictures/demo.svg $(MAKE) --no-print-directory demo
+
 .PHONY: cluster-tools
 cluster-tools: ## Build what a Kubernetes node is made of (5 minutes)
 	@$(SUBMAKE) $(CLUSTER_TOOLS)

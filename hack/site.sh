@@ -10,7 +10,7 @@ set -eu
 rm -rf bin/site/.vitepress bin/site/sources
 mkdir -p bin/site/.vitepress bin/site/sources
 cp hack/site/config.mjs bin/site/.vitepress/
-git ls-files README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples | grep -E '\.(md|png)$' |
+git ls-files README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples | grep -E '\.(md|png|svg)$' |
 	tar -cf - -T - | tar -xf - -C bin/site/sources
 bin/site/node_modules/.bin/vitepress build bin/site >bin/site/log 2>&1 || { cat bin/site/log; exit 1; }
 # A page that cannot be rendered is left out, and the build succeeds.
