@@ -182,7 +182,10 @@ func TestDriftThatAFailedCorrectionHasRecordedIsKept(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	w.mustReconcile()
 	g.Expect(w.stack().Status.Run).To(HaveField("Drift", some.Found.Digest()))
-	w.endRun(run.Failed, "no luck", run.Changes{})
+	failed := w.stack().Status.Run.ID
+	w.runner.end(failed, run.Failed, "no luck")
+	w.runner.results[failed].Refreshed = true
+	w.mustReconcile()
 	g.Expect(conditions.IsReady(w.stack())).To(BeTrue())
 
 	before := len(w.events.lines)

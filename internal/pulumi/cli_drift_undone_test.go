@@ -49,6 +49,7 @@ func TestACorrectionThatCannotWorkLeavesTheDriftToChecks(t *testing.T) {
 			result := l.correct(program, found)
 			l.Expect(result.Outcome).To(Equal(run.Failed))
 			l.Expect(result.Message).To(ContainSubstring(test.message))
+			l.Expect(result.Refreshed).To(BeFalse())
 			l.Expect(result.Changes.Updated + result.Changes.Replaced).To(BeZero())
 			l.Expect(l.state()).To(Equal(state))
 			l.Expect(l.checked(l.driftCheck()).Found.Digest()).To(Equal(found.Found.Digest()))
@@ -71,6 +72,7 @@ func TestACorrectionThatFailsInTheUpdateHidesTheDriftFromChecks(t *testing.T) {
 	result := l.correct(program, found)
 	l.Expect(result.Outcome).To(Equal(run.Failed))
 	l.Expect(result.Message).To(ContainSubstring("no luck"))
+	l.Expect(result.Refreshed).To(BeTrue())
 	l.Expect(l.valueOf("a")).To(Equal("drifted"))
 	l.Expect(shown(l.checked(l.driftCheck()))).To(BeEmpty())
 

@@ -52,6 +52,7 @@ func (s *session) result(end ending) run.Result {
 	shown := func(text string) string { return withoutID(end.program.Relative(s.mask.Apply(text)), s.run.ID) }
 	denied := shown(s.deniedText(end, outcome, message))
 	result.Outcome, result.Message = outcome, bounded.Text(shown(message), maxMessage-len(denied))+denied
+	result.Refreshed = outcome != run.Succeeded && s.updated && (s.run.Options.Refresh || s.alwaysRefreshes)
 	if outcome == run.Succeeded {
 		result.Plain, result.Warnings = s.plain, s.warnings
 	}

@@ -122,6 +122,8 @@ type session struct {
 	// loads them.
 	packs    []*policyPack
 	updating bool
+	// updated is set once an update has begun, after its preview.
+	updated bool
 	// proven is set once the events of the preview of that update say that Pulumi has loaded each
 	// pack, and unproven is why the update is stopped if they do not.
 	proven   bool
@@ -149,6 +151,7 @@ func (s *session) engine(ctx context.Context, operation ...string) (exit, error)
 	s.changing, s.updating, s.state, s.stop = true, operation[0] == "up", nil, stop
 	defer func() { s.changing, s.updating, s.stop = false, false, nil }()
 	last, err := s.withEvents(ctx, append(operation, s.consent()...)...)
+	s.updated = s.updated || s.updating && s.events.began && !s.events.preview
 	s.endPreview(last)
 	s.pending = append(s.pending, s.events.leftCreates...)
 	switch {

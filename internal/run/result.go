@@ -102,6 +102,9 @@ type Result struct {
 	// operations in flight, so that a Recover is needed. For a Recover, it also reports
 	// whether it failed while settling these.
 	Interrupted bool `json:",omitempty"`
+	// Refreshed reports whether an Update that has not succeeded may have written to the state what its
+	// refresh has found. A check finds no drift in that.
+	Refreshed bool `json:",omitempty"`
 	// Emptied is that of Found, for a Recover that of the runs it recovered from.
 	Emptied bool `json:",omitempty"`
 	// UnknownCreates are the sorted URNs of resources that may or may not have been

@@ -197,7 +197,7 @@ func absorbFailedCorrection(stack *v1.Stack, record *v1.RunStatus, result *run.R
 	if result.Interrupted {
 		addInterrupted(stack, record, result.EndedAt)
 	}
-	if mayHaveRefreshed(result) {
+	if result.Interrupted || result.Refreshed {
 		leaveUnfinished(stack)
 	}
 	switch cancelled := wasCancelled(stack, record); {

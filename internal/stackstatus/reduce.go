@@ -40,7 +40,7 @@ func WithoutOutputs(result *run.Result, _ error) *run.Result {
 // status: an event names it, and nothing else does.
 func essentials(result *run.Result) *run.Result {
 	return &run.Result{
-		Outcome: result.Outcome, Operation: result.Operation, Approved: result.Approved, Interrupted: result.Interrupted, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
+		Outcome: result.Outcome, Operation: result.Operation, Approved: result.Approved, Interrupted: result.Interrupted, Refreshed: result.Refreshed, Emptied: result.Emptied, UnknownCreates: result.UnknownCreates,
 		Forgotten: result.Forgotten, Plan: result.Plan, Done: result.Done, Drift: result.Drift, Violations: withoutMessages(result.Violations), Changes: result.Changes, StartedAt: result.StartedAt, EndedAt: result.EndedAt,
 	}
 }

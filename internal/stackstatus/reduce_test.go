@@ -27,7 +27,7 @@ func TestARefusedResultKeepsAllThatLaterRunsNeed(t *testing.T) {
 	full := &run.Result{
 		Outcome: run.Failed, Operation: run.Update, Approved: "sha256:aa", Message: "boom", Warnings: []string{"w"}, Outputs: map[string]json.RawMessage{"a": nil}, Plain: &run.PlainOutputs{},
 		LeftOut: 1, OutputsMissed: true, Changes: run.Changes{Created: 1}, Project: run.Project{Name: "app"}, Backend: "file:///state",
-		Interrupted: true, Emptied: true, UnknownCreates: []string{"urn:a"}, Forgotten: []string{"urn:b"}, Inventory: &run.Inventory{},
+		Interrupted: true, Refreshed: true, Emptied: true, UnknownCreates: []string{"urn:a"}, Forgotten: []string{"urn:b"}, Inventory: &run.Inventory{},
 		Plan: &plan.Plan{}, Done: &plan.Plan{}, Drift: &run.Drift{}, Violations: run.Violations{Mandatory: map[string]int{"guard": 1}}, Log: &run.Log{}, Tail: &run.Log{}, Permalink: "https://example.com", StartedAt: started, EndedAt: started.Add(time.Second),
 	}
 	small := WithoutDetails(full, errors.New("no"))

@@ -11,7 +11,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/drift"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/plural"
-	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
 // An update that undoes drift refreshes first: Pulumi writes to the state what it has found. If the
@@ -23,11 +22,6 @@ func leaveUnfinished(stack *v1.Stack) {
 	if known := stack.Status.Drift; known != nil && len(known.Targets) > 0 {
 		known.Unfinished = &v1.UnfinishedCorrection{Targets: slices.Clone(known.Targets), TargetDependents: known.TargetDependents}
 	}
-}
-
-// mayHaveRefreshed reports whether a correction that has not succeeded may have written to the state.
-func mayHaveRefreshed(result *run.Result) bool {
-	return result.Interrupted || result.Outcome.Effect().Counted != run.CountedNever
 }
 
 // stillUnfinished leaves out what a check has found to differ from the state after all.

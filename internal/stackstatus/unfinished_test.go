@@ -32,7 +32,17 @@ func uncorrected(mode v1.DriftMode, end func(*v1.Stack)) *v1.Stack {
 	return stack
 }
 
+// failed ends a correction after its refresh.
 func failed(outcome run.Outcome) func(*v1.Stack) {
+	return func(s *v1.Stack) {
+		result := ofRun(outcome)
+		result.Refreshed = true
+		AbsorbResult(s, result)
+	}
+}
+
+// ofOutcome ends one before its refresh.
+func ofOutcome(outcome run.Outcome) func(*v1.Stack) {
 	return func(s *v1.Stack) { AbsorbResult(s, ofRun(outcome)) }
 }
 
@@ -61,8 +71,9 @@ func TestDriftThatACorrectionHasRecordedCounts(t *testing.T) {
 		"failed, and a check is requested": {failed(run.Failed), []func(*v1.Stack){none, requestedCheck}, recordedInState, "Start update of drift"},
 		"a policy forbids it":              {failed(run.PolicyViolation), []func(*v1.Stack){none}, recordedInState, "Start update of drift"},
 		"lost":                             {lost, []func(*v1.Stack){none}, recordedInState, "Start update of drift"},
-		"failed in the preview":            {failed(run.Failed), []func(*v1.Stack){found("urn:a")}, " ", "InSync"},
-		"it was locked":                    {failed(run.Locked), []func(*v1.Stack){none}, "", "InSync"},
+		"failed in the preview":            {ofOutcome(run.Failed), []func(*v1.Stack){found("urn:a")}, " ", "InSync"},
+		"drifted again":                    {failed(run.Failed), []func(*v1.Stack){found("urn:a")}, " ", "InSync"},
+		"it was locked":                    {ofOutcome(run.Locked), []func(*v1.Stack){none}, "", "InSync"},
 		"undone by a correction":           {failed(run.Failed), []func(*v1.Stack){none, requestedCheck, ended(updateDrift, run.Succeeded), none}, "", "InSync"},
 		"undone by an update":              {failed(run.Failed), []func(*v1.Stack){none, ended(update, run.Succeeded), none}, "", "InSync"},
 		"another update fails":             {failed(run.Failed), []func(*v1.Stack){none, ended(updateDrift, run.Failed), none}, recordedInState, "InSync"},
