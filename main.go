@@ -189,6 +189,7 @@ func passedEnv(lookup func(string) (string, bool)) map[string]string {
 	passed := map[string]string{}
 	for _, name := range []string{
 		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES", // a mirror of the platform
 	} {
 		if value, ok := lookup(name); ok {
 			passed[name] = value

@@ -135,12 +135,12 @@ func TestBadFlagsAreNamed(t *testing.T) {
 
 func TestOnlyNetworkVariablesArePassedToPulumi(t *testing.T) {
 	g := NewWithT(t)
-	env := map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem", "AWS_SECRET_ACCESS_KEY": "secret", "PULUMI_ACCESS_TOKEN": "token"}
+	env := map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem", "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": "^https://=https://mirror", "AWS_SECRET_ACCESS_KEY": "secret", "PULUMI_ACCESS_TOKEN": "token"}
 	passed := passedEnv(func(name string) (string, bool) {
 		value, ok := env[name]
 		return value, ok
 	})
-	g.Expect(passed).To(Equal(map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem"}))
+	g.Expect(passed).To(Equal(map[string]string{"HTTPS_PROXY": "http://proxy", "SSL_CERT_FILE": "/ca.pem", "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": "^https://=https://mirror"}))
 }
 
 func TestWarningsOfFlagsThatDoNotFit(t *testing.T) {

@@ -75,7 +75,7 @@ func TestAttacksByProgramsOfEachLanguage(t *testing.T) {
 	t.Cleanup(func() { restart() })
 	index := newIndex(t, map[string]string{"wheel": "", "setuptools": ""})
 	for _, mode := range []string{"required", "off"} {
-		restart("--sandbox=" + mode)
+		restart("--sandbox="+mode, "--acquire-plugins=true") // which must not open the plugins of others
 		t.Run(mode, func(t *testing.T) {
 			victim := startVictim(t)
 			all := attackers(t)

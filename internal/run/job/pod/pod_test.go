@@ -386,7 +386,11 @@ func TestWhichVariablesOfThePodReachTheProgram(t *testing.T) {
 	g.Expect(passed(mapOf([]string{
 		"NODE_OPTIONS=--x=y", "PATH=/bin", "HOME=/root", "KUBERNETES_SERVICE_HOST=10.0.0.1", "POD_NAME=x", "HOSTNAME=x", "HTTPS_PROXY=http://proxy",
 		"PULUMI_BACKEND_URL=file:///x", "PULUMI_OPTION_TARGET=x", "PULUMI_HOME=/x", "KUBECONFIG=/x",
-	}), run.ServiceAccount{})).To(Equal(map[string]string{"NODE_OPTIONS": "--x=y", "HTTPS_PROXY": "http://proxy", "KUBECONFIG": "/x"}))
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://169.254.170.23/v1/credentials", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=/x", // of EKS Pod Identity
+	}), run.ServiceAccount{})).To(Equal(map[string]string{
+		"NODE_OPTIONS": "--x=y", "HTTPS_PROXY": "http://proxy", "KUBECONFIG": "/x",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.23/v1/credentials", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/x",
+	}))
 	deployer := run.ServiceAccount{Namespace: "apps", Name: "deployer"}
 	g.Expect(passed(map[string]string{"KUBECONFIG": "/x"}, deployer)).To(BeEmpty(), "the program is to use the account")
 }
