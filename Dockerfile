@@ -4,8 +4,8 @@
 # The images of the controller, for linux/amd64 and linux/arm64. docs/image.md says what is in them. `make image` packs the
 # contents of the first one without Docker; hack/image is what puts them together, both here and there.
 
-# Pulumi's images of its languages, in the version of hack/tools/pulumi. Where a digest is missing, hack/pulumi-image.sh finds
-# it for a release.
+# Pulumi's images of its languages, not later than hack/tools/pulumi: 3.274.1 has to wait for its digests. Where one is missing,
+# hack/pulumi-image.sh finds it for a release.
 ARG PULUMI_NODEJS=pulumi/pulumi-nodejs:3.259.0
 ARG PULUMI_PYTHON=pulumi/pulumi-python:3.259.0
 ARG PULUMI_GO=pulumi/pulumi-go:3.259.0@sha256:040f9e9f1cec843bba3b4488253bfdb4414f7429c2000d80d7073ebaf59a2b41

@@ -104,7 +104,7 @@ func TestSecretsInTheErrorOfAProviderAreMasked(t *testing.T) {
 				r.Secrets = map[string]string{"pw": "4711471147"}
 				r.Masks = []string{"4711471147"}
 			},
-			want: "property secretValue value {&{{***}}} has a problem",
+			want: "property secretValue value {[secret]} has a problem",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

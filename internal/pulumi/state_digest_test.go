@@ -13,7 +13,7 @@ import (
 )
 
 const exportedState = `{"version": 3, "deployment": {
-	"manifest": {"time": "2026-11-26T09:47:07Z", "magic": "ab", "version": "v3.259.0"},
+	"manifest": {"time": "2026-11-26T09:47:07Z", "magic": "ab", "version": "v3.274.1"},
 	"secrets_providers": {"type": "passphrase", "state": {"salt": "v1:a"}},
 	"resources": [
 		{"urn": "urn:a", "type": "lab:index:Thing", "inputs": {"created": "kept", "n": 12345678901234567890},
@@ -35,7 +35,7 @@ func TestTheDigestOfAStateIsOfWhatMatters(t *testing.T) {
 	base := digest(exportedState)
 	for name, edit := range map[string][2]string{
 		"times":           {"09:47", "10:51"},
-		"a version":       {"v3.259.0", "v3.260.0"},
+		"a version":       {"v3.274.1", "v3.260.0"},
 		"a position":      {"main.go#1", "main.go#2"},
 		"white space":     {"\n", " "},
 		"order of fields": {`"urn": "urn:b", "type": "lab:index:Thing"`, `"type": "lab:index:Thing", "urn": "urn:b"`},

@@ -41,7 +41,7 @@ func WithholdFiles() error {
 // Restrict restricts the calling thread, for as long as it lives, and every process that it starts. The
 // caller has locked its goroutine to that thread. Foreign rules for what is kept are skipped.
 func (k Kernel) Restrict(all []Rule, kept []string) error {
-	attr := unix.LandlockRulesetAttr{Access_fs: k.handled(), Scoped: k.scoped()}
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: k.handled(), Scoped: k.scoped()}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("making the sandbox of the run: %w", errno)

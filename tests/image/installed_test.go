@@ -15,7 +15,7 @@ import (
 // TestInstalledProgramsAreNotUsed builds with a go that only writes a file, where programs of the pinned version are
 // installed. A link to one could not be packed, and each machine would test another program.
 func TestInstalledProgramsAreNotUsed(t *testing.T) {
-	const version = "v3.259.0"
+	const version = "v3.274.1"
 	script, err := filepath.Abs(filepath.Join(repository, "hack", "build-tool.sh"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	names := []string{"pulumi", "pulumi-language-yaml", "etcd", "kube-apiserver"}

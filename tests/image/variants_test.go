@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/blang/semver"
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
 
@@ -56,8 +57,11 @@ func TestTheVariantsOfTheImage(t *testing.T) {
 	module := strings.Join(lines(t, "hack/tools/pulumi/go.mod"), "\n")
 	version := regexp.MustCompile(`(?m)^github\.com/pulumi/pulumi/pkg/v3 v([0-9.]+)`).FindStringSubmatch(module)
 	g.Expect(version).To(HaveLen(2))
+	of := regexp.MustCompile(`:([0-9.]+)`).FindStringSubmatch(bases["go"])
+	g.Expect(of).To(HaveLen(2))
+	g.Expect(semver.MustParse(of[1]).LTE(semver.MustParse(version[1]))).To(BeTrue(), "no version later than the tested one")
 	for variant, base := range bases {
-		g.Expect(base).To(MatchRegexp(`^pulumi/pulumi(-`+variant+`)?:`+regexp.QuoteMeta(version[1])+`(@sha256:[0-9a-f]{64})?$`), "Pulumi in the version that is tested")
+		g.Expect(base).To(MatchRegexp(`^pulumi/pulumi(-`+variant+`)?:`+regexp.QuoteMeta(of[1])+`(@sha256:[0-9a-f]{64})?$`), "the same Pulumi in all variants")
 		stage := stages[variant]
 		g.Expect(stage[0]).To(Equal("FROM ${PULUMI_" + strings.ToUpper(variant) + "} AS " + variant))
 		g.Expect(stage[len(stage)-1]).To(Equal(last(stages["image"])), "it starts as the image without a variant does")

@@ -46,7 +46,7 @@ func newIndex(t *testing.T, modules map[string]string) *httptest.Server {
 	for name, module := range modules {
 		version := "4.16.0"
 		if name == "pulumi" {
-			version = "3.259.0"
+			version = "3.274.1"
 		}
 		wheel, err := sources.Wheel(name, version, module)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())

@@ -37,7 +37,7 @@ func (r *Registry) PublishSDK() (sources.Files, error) {
 	}
 	all.Packages[""] = map[string]any{
 		"name": "app", "main": "index.ts",
-		"dependencies": map[string]string{"@pulumi/pulumi": "3.259.0", "@types/node": "22.19.1", "typescript": "5.9.3"},
+		"dependencies": map[string]string{"@pulumi/pulumi": "3.270.0", "@types/node": "22.19.1", "typescript": "5.9.3"},
 	}
 	for place, locked := range all.Packages {
 		if place == "node_modules/pnpm" || place == "node_modules/@pulumi/policy" {
