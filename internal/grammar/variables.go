@@ -23,6 +23,9 @@ const (
 	BackendVariable = "PULUMI_BACKEND_URL"
 	// PassphraseVariable holds the passphrase that secrets of the state are encrypted with.
 	PassphraseVariable = "PULUMI_CONFIG_PASSPHRASE"
+	// CredentialHelperVariable names a program that each call of the CLI starts, and whose answer
+	// adds variables to the plugins of the run, and so to policy packs.
+	CredentialHelperVariable = "PULUMI_CREDENTIAL_HELPER"
 	// KubeconfigVariable names a kubeconfig in place of that in the home directory.
 	KubeconfigVariable = "KUBECONFIG"
 )
@@ -31,7 +34,7 @@ const (
 // on them. PULUMI_BACKEND_URL is allowed: a spec may name the backend that way, and the
 // caller has already read it.
 func ownedVariables() []string {
-	return []string{"HOME", "PATH", "TMPDIR", "PULUMI_HOME", "PULUMI_DEBUG_COMMANDS", RunVariable}
+	return []string{"HOME", "PATH", "TMPDIR", "PULUMI_HOME", "PULUMI_DEBUG_COMMANDS", RunVariable, CredentialHelperVariable, CredentialHelperVariable + "_ARGS"}
 }
 
 // unsafeVariables maps CLI switches that would make an interrupted run unrecoverable to

@@ -48,6 +48,8 @@ func TestCheckEnvRefusesUnsafeVariables(t *testing.T) {
 		"PULUMI_SELF_MANAGED_STATE_LEGACY_LAYOUT":     "pulumi state upgrade",
 		"PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR": "pulumi state upgrade",
 		"PULUMI_RUN_PROGRAM":                          "spec.runProgram",
+		"PULUMI_CREDENTIAL_HELPER":                    "the controller sets it",
+		"PULUMI_CREDENTIAL_HELPER_ARGS":               "the controller sets it",
 		"PULUMI_OPTION_RUN_PROGRAM":                   "set spec.runProgram instead",
 		"PULUMI_OPTION_TARGET":                        "set spec.targets instead",
 		"PULUMI_OPTION_PARALLEL":                      "set PULUMI_PARALLEL instead",

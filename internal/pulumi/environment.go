@@ -86,7 +86,9 @@ func (d *Driver) environmentFrom(dir Directory, r run.Run, passed map[string]str
 		grammar.BackendVariable: withoutSidecars(r.Backend),
 		// The CLI ignores --event-log without it.
 		"PULUMI_DEBUG_COMMANDS": "true",
-		grammar.RunVariable:     r.ID,
+		// Nor one on the PATH, or one that a program writes into the home of Pulumi.
+		grammar.CredentialHelperVariable: "none",
+		grammar.RunVariable:              r.ID,
 	})
 	list := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
