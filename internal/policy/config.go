@@ -29,6 +29,10 @@ const levelKey = "enforcementLevel"
 // policy. They would need an account of Pulumi Cloud of the platform team.
 const environmentsKey = "environments"
 
+// versionKey is, with a number, the mark of a newer form of Pulumi's file. Its exceptions let violations
+// of mandatory policies through.
+const versionKey = "version"
+
 // Levels are those that config can give a policy.
 func Levels() []string { return []string{"advisory", "mandatory", "remediate", "disabled"} }
 
@@ -106,6 +110,9 @@ func ofPolicy(policy string, value any) (map[string]any, error) {
 	}
 	if policy == environmentsKey {
 		return nil, errors.New("the config has environments: environments of Pulumi ESC are not supported in the config of policies, remove them")
+	}
+	if _, isNumber := value.(json.Number); isNumber && policy == versionKey {
+		return nil, errors.New("the config has a version: this form, which has exceptions, is not supported, use the names of policies as keys")
 	}
 	object, isObject := value.(map[string]any)
 	if !isObject {

@@ -20,14 +20,15 @@ func TestConfig(t *testing.T) {
 		from   string
 		want   string
 	}{
-		"none":                      {},
-		"of an empty ConfigMap":     {from: "\n"},
-		"of an empty object":        {from: "{}"},
-		"inline":                    {inline: map[string]string{"tags": `{"required": ["b", "a"], "enforcementLevel": "advisory"}`}, want: `{"tags":{"enforcementLevel":"advisory","required":["b","a"]}}`},
-		"JSON":                      {from: `{"tags": {"most": 1}}`, want: `{"tags":{"most":1}}`},
-		"YAML":                      {from: "tags:\n  most: 1 # a comment\n", want: `{"tags":{"most":1}}`},
-		"the short form of a level": {from: "all: disabled", want: `{"all":{"enforcementLevel":"disabled"}}`},
-		"inline wins by policy":     {inline: map[string]string{"tags": `{"most":2}`}, from: `{"tags": {"least": 1}, "all": "mandatory"}`, want: `{"all":{"enforcementLevel":"mandatory"},"tags":{"most":2}}`},
+		"none":                            {},
+		"of an empty ConfigMap":           {from: "\n"},
+		"of an empty object":              {from: "{}"},
+		"inline":                          {inline: map[string]string{"tags": `{"required": ["b", "a"], "enforcementLevel": "advisory"}`}, want: `{"tags":{"enforcementLevel":"advisory","required":["b","a"]}}`},
+		"JSON":                            {from: `{"tags": {"most": 1}}`, want: `{"tags":{"most":1}}`},
+		"YAML":                            {from: "tags:\n  most: 1 # a comment\n", want: `{"tags":{"most":1}}`},
+		"the short form of a level":       {from: "all: disabled", want: `{"all":{"enforcementLevel":"disabled"}}`},
+		"inline wins by policy":           {inline: map[string]string{"tags": `{"most":2}`}, from: `{"tags": {"least": 1}, "all": "mandatory"}`, want: `{"all":{"enforcementLevel":"mandatory"},"tags":{"most":2}}`},
+		"a policy that is called version": {from: "version: mandatory", want: `{"version":{"enforcementLevel":"mandatory"}}`},
 		"large numbers keep their digits": {inline: map[string]string{"a": `{"n": 9007199254740993}`}, from: `{"b": {"n": 9007199254740993}}`,
 			want: `{"a":{"n":9007199254740993},"b":{"n":9007199254740993}}`},
 	} {
@@ -61,6 +62,7 @@ func TestConfigRefuses(t *testing.T) {
 		"a policy without a name":         {from: `"": mandatory`, want: "the config has an empty key"},
 		"environments of Pulumi ESC":      {from: "environments: [a]", want: "environments of Pulumi ESC are not supported"},
 		"environments as a policy":        {inline: map[string]string{"environments": "{}"}, want: "environments of Pulumi ESC are not supported"},
+		"a newer form, with exceptions":   {from: "{version: 2, policies: {tags: mandatory}, exceptions: {}}", want: "the config has a version: this form, which has exceptions, is not supported"},
 		"too much":                        {from: "tags: {a: " + strings.Repeat("a", 256<<10) + "}", want: "more than the limit of"},
 		"inline null, from a CRD of old":  {inline: map[string]string{"tags": "null"}, want: "the config of policy tags must be a level or an object"},
 	} {
