@@ -77,9 +77,10 @@ func (p *policyEvents) note(event *apitype.PolicyEvent) {
 	}
 }
 
-// levelOf is the level of the policy that is violated.
+// levelOf is the level of the policy that is violated. What has an exception, which an organization of
+// Pulumi Cloud can make, is only a warning: Pulumi continues.
 func levelOf(event *apitype.PolicyEvent) run.PolicyLevel {
-	if event.EnforcementLevel == string(run.Mandatory) {
+	if event.EnforcementLevel == string(run.Mandatory) && len(event.Exceptions) == 0 {
 		return run.Mandatory
 	}
 	return run.Advisory

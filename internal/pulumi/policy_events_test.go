@@ -45,3 +45,17 @@ func TestAllVerdictsArePartOfAPlanAndNoMessageIs(t *testing.T) {
 	g.Expect(planOf("x", 1, 2).Digest()).To(Equal(planOf("y", 2, 1).Digest()))
 	g.Expect(planOf("x", 1, 2).Digest()).NotTo(Equal(planOf("x", 1).Digest()))
 }
+
+// An organization of Pulumi Cloud makes exceptions: Pulumi reports such a violation, and continues.
+func TestAViolationWithAnExceptionIsNotMandatory(t *testing.T) {
+	g := NewWithT(t)
+	log := events{mask: mask.New(nil)}
+	line := log.readPolicy(&apitype.PolicyEvent{
+		PolicyName: "no-open-ports", PolicyPackName: "org", EnforcementLevel: "mandatory", Message: "is open",
+		Exceptions: []apitype.PolicyEventException{{ID: "EXC-42", Reason: "a bastion"}},
+	})
+	g.Expect(line).To(Equal("policy no-open-ports of org: is open"))
+	g.Expect(log.policies.isViolated()).To(BeFalse())
+	g.Expect(log.errors).To(BeEmpty())
+	g.Expect(log.policies.counts[run.Advisory]).To(HaveLen(1))
+}
