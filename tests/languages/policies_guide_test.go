@@ -17,6 +17,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/tests/manifests"
@@ -102,7 +103,7 @@ func newPolicyGuide(t *testing.T) *policyGuide {
 	u.types("kubectl label namespace " + u.namespace + " stage=" + u.namespace)
 	t.Cleanup(func() {
 		set := &v1.PolicySet{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}}
-		u.Expect(u.Client().Delete(context.Background(), set)).To(Succeed())
+		u.Expect(client.IgnoreNotFound(u.Client().Delete(context.Background(), set))).To(Succeed())
 	})
 	return u
 }
@@ -112,13 +113,11 @@ func (u *policyGuide) hasProvider() {
 	u.test.Helper()
 	provider, err := process.FindBin(filepath.Join("lab", "pulumi-resource-standin"))
 	u.Expect(err).NotTo(HaveOccurred())
-	bin := filepath.Join(u.home, "bin")
-	u.Expect(os.Mkdir(bin, 0o755)).To(Succeed())
-	u.Expect(os.Symlink(provider, filepath.Join(bin, "pulumi-resource-aws"))).To(Succeed())
-	at := slices.IndexFunc(u.env, func(variable string) bool { return strings.HasPrefix(variable, "PATH=") })
-	u.env[at] += ":" + bin
+	plugin := filepath.Join(u.home, ".pulumi", "plugins", "resource-aws-v5.42.0")
+	u.Expect(os.MkdirAll(plugin, 0o755)).To(Succeed())
+	u.Expect(os.Symlink(provider, filepath.Join(plugin, "pulumi-resource-aws"))).To(Succeed())
 	u.Expect(os.Symlink(u.Path("node_modules"), filepath.Join(u.home, "node_modules"))).To(Succeed())
-	u.env = append(u.env, "STAND_IN_CLOUD="+filepath.Join(u.home, "cloud"))
+	u.env = append(u.env, "STAND_IN_CLOUD="+filepath.Join(u.home, "cloud"), "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true")
 }
 
 // applies applies a manifest, as the Kustomization of the platform team would.
