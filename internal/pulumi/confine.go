@@ -40,7 +40,7 @@ func (s *session) confineInstaller() ([]sandbox.Rule, error) {
 func (d Directory) rules(packs int) []sandbox.Rule {
 	all := slices.Concat(
 		sandbox.Reads(string(d)),
-		sandbox.Writes(d.Workspace(), d.home(), d.temp(), d.built()),
+		sandbox.Writes(d.Workspace(), d.home(), d.temp(), d.built(), d.plugins()),
 		sandbox.Fills(d.planPipe()),
 	)
 	for n := range packs {

@@ -30,7 +30,8 @@ import (
 //	built/         the program, if the controller has compiled it
 //	aside/         code of the workspace, while dependencies are installed
 //	identity/      the tokens for clouds, and what leads to them
-//	plugins/       a home for installing the plugins of the run for all runs
+//	plugins/       the plugins of the run, in a sandbox
+//	plugin-step/   a home for installing these for all runs
 //	policies/      the policy packs, each in a Directory of its own
 type Directory string
 
@@ -66,7 +67,10 @@ func (d Directory) Policy(pack int) Directory {
 }
 
 // pluginStep is the directory of the step that installs plugins for all runs.
-func (d Directory) pluginStep() Directory { return Directory(filepath.Join(string(d), "plugins")) }
+func (d Directory) pluginStep() Directory { return Directory(filepath.Join(string(d), "plugin-step")) }
+
+// plugins are those of the run.
+func (d Directory) plugins() string { return filepath.Join(string(d), "plugins") }
 
 func (d Directory) policies() string { return filepath.Join(string(d), "policies") }
 
@@ -105,7 +109,7 @@ func (d Directory) Clear() error {
 // how far it had come.
 func (d Directory) ClearBulk() error {
 	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.searchEnd(), d.built(), d.aside(),
-		d.policies(), d.Identity(), string(d.pluginStep()))
+		d.policies(), d.Identity(), d.plugins(), string(d.pluginStep()))
 }
 
 func remove(paths ...string) error {
@@ -127,13 +131,21 @@ func (d Directory) Remove() error { return readonly.RemoveAll(string(d)) }
 // credentials, logs and selected stacks.
 func (d Directory) shareCache(cache string, names ...string) error {
 	for _, name := range names {
-		shared, link := filepath.Join(cache, name), filepath.Join(d.pulumiHome(), name)
+		shared := filepath.Join(cache, name)
 		if err := os.MkdirAll(shared, 0o700); err != nil {
 			return fmt.Errorf("making the shared cache of plugins: %w", err)
 		}
-		if err := os.Symlink(shared, link); err != nil && !errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("linking the shared cache of plugins: %w", err)
+		if err := d.linkInHome(name, shared); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// linkInHome links a directory of PULUMI_HOME to one elsewhere.
+func (d Directory) linkInHome(name, to string) error {
+	if err := os.Symlink(to, filepath.Join(d.pulumiHome(), name)); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("linking the plugins and schemas of Pulumi: %w", err)
 	}
 	return nil
 }

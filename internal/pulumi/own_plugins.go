@@ -8,21 +8,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 )
 
 // In a sandbox, a run only reads the plugins that all runs share, because other runs execute them. It
 // has a directory of plugins of its own with links to those, into which Pulumi downloads what is
-// missing. What a run has downloaded never gets out of its directory: see share_plugins.go.
+// missing. It is not in the home of the run, where a program could put a link in its place. What a run has
+// downloaded never gets out of its directory: see share_plugins.go.
 
-const (
-	// ownPlugins is the directory of the plugins of a run, in its home.
-	ownPlugins = ".pulumi/plugins"
-	// maxOwnPlugins bounds how many entries of that directory are looked at.
-	maxOwnPlugins = 4000
-)
+// maxOwnPlugins bounds how many entries of that directory are looked at.
+const maxOwnPlugins = 4000
 
 // hasOwnPlugins reports whether runs have plugins of their own.
 func (d *Driver) hasOwnPlugins() bool { return d.Sandbox != nil && !d.NoPluginDownload }
@@ -30,20 +26,18 @@ func (d *Driver) hasOwnPlugins() bool { return d.Sandbox != nil && !d.NoPluginDo
 // sharedPlugins is the directory of the plugins that all runs execute.
 func (d *Driver) sharedPlugins() string { return filepath.Join(d.Cache, "plugins") }
 
+// pluginsOf is the directory of the plugins that Pulumi finds for a run.
+func (d *Driver) pluginsOf(dir Directory) string {
+	if d.hasOwnPlugins() {
+		return dir.plugins()
+	}
+	return d.sharedPlugins()
+}
+
 // linkPlugins makes the directory of the plugins of the run. Pulumi does not accept a link as the
-// directory of a plugin, so its contents are linked. A program may have changed its home before.
+// directory of a plugin, so its contents are linked. What an earlier program has left there is removed.
 func (d Directory) linkPlugins(shared string) error {
-	root, err := os.OpenRoot(d.home())
-	if err != nil {
-		return fmt.Errorf("linking the plugins: %w", err)
-	}
-	defer func() { _ = root.Close() }() // nothing is buffered
-	if info, err := root.Lstat(ownPlugins); err == nil && !info.IsDir() {
-		if err := root.Remove(ownPlugins); err != nil {
-			return fmt.Errorf("linking the plugins: %w", err)
-		}
-	}
-	if err := errors.Join(root.MkdirAll(ownPlugins, 0o700), os.MkdirAll(shared, 0o700)); err != nil {
+	if err := errors.Join(remove(d.plugins()), os.Mkdir(d.plugins(), 0o700), os.MkdirAll(shared, 0o700)); err != nil {
 		return fmt.Errorf("linking the plugins: %w", err)
 	}
 	entries, err := os.ReadDir(shared)
@@ -54,11 +48,11 @@ func (d Directory) linkPlugins(shared string) error {
 		if !entry.IsDir() || isPartial(shared, entry.Name()) {
 			continue
 		}
-		if err := linkPlugin(root, filepath.Join(shared, entry.Name()), path.Join(ownPlugins, entry.Name())); err != nil {
+		if err := linkPlugin(filepath.Join(shared, entry.Name()), filepath.Join(d.plugins(), entry.Name())); err != nil {
 			return fmt.Errorf("linking the plugin %s: %w", entry.Name(), err)
 		}
 	}
-	return nil
+	return d.linkInHome("plugins", d.plugins())
 }
 
 // isPartial reports whether the installation of a plugin is not complete: Pulumi makes this file before it.
@@ -67,7 +61,7 @@ func isPartial(plugins, name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-func linkPlugin(root *os.Root, from, to string) error {
+func linkPlugin(from, to string) error {
 	files, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		return nil // lost+found of a volume, or a plugin that was just removed
@@ -75,12 +69,11 @@ func linkPlugin(root *os.Root, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := root.MkdirAll(to, 0o700); err != nil {
+	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
 	for _, file := range files {
-		err := root.Symlink(filepath.Join(from, file.Name()), path.Join(to, file.Name()))
-		if err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Symlink(filepath.Join(from, file.Name()), filepath.Join(to, file.Name())); err != nil {
 			return err
 		}
 	}
@@ -89,12 +82,7 @@ func linkPlugin(root *os.Root, from, to string) error {
 
 // ownPluginNames are the names of the plugins of a run, as the program has left them.
 func (d Directory) ownPluginNames() ([]string, error) {
-	root, err := os.OpenRoot(d.home())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }() // nothing is buffered
-	dir, err := root.Open(ownPlugins)
+	dir, err := os.Open(d.plugins())
 	if err != nil {
 		return nil, err
 	}

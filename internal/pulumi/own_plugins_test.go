@@ -45,30 +45,26 @@ func TestWhichPluginsAreInstalledForAllRuns(t *testing.T) {
 	g.Expect(newPlugins(many, nil)).To(HaveLen(maxSharedAtOnce))
 }
 
-func TestTheLinksToPluginsStayInTheHomeOfTheRun(t *testing.T) {
+func TestTheLinksToPluginsLeadToThoseOfAllRuns(t *testing.T) {
 	g := NewWithT(t)
 	dir, shared, other := Directory(t.TempDir()), t.TempDir(), t.TempDir()
 	plugin := filepath.Join(shared, "resource-a-v1.0.0")
 	writeTree(t, shared, map[string]string{"resource-a-v1.0.0/pulumi-resource-a": "x", "resource-b-v1.0.0/pulumi-resource-b": "x", "resource-b-v1.0.0.partial": ""})
 	g.Expect(dir.Make()).To(Succeed())
-	own := filepath.Join(dir.pulumiHome(), "plugins")
-	for range 2 { // also again
+	for range 2 { // also again, whatever a program has left
 		g.Expect(dir.linkPlugins(shared)).To(Succeed())
-		g.Expect(os.Readlink(filepath.Join(own, "resource-a-v1.0.0", "pulumi-resource-a"))).To(Equal(filepath.Join(plugin, "pulumi-resource-a")))
-		g.Expect(filepath.Join(own, "resource-b-v1.0.0")).NotTo(BeADirectory(), "its installation is not complete")
+		g.Expect(os.Readlink(filepath.Join(dir.pulumiHome(), "plugins"))).To(Equal(dir.plugins()))
+		g.Expect(os.Readlink(filepath.Join(dir.plugins(), "resource-a-v1.0.0", "pulumi-resource-a"))).To(Equal(filepath.Join(plugin, "pulumi-resource-a")))
+		g.Expect(filepath.Join(dir.plugins(), "resource-b-v1.0.0")).NotTo(BeADirectory(), "its installation is not complete")
+		g.Expect(dir.ownPluginNames()).To(ConsistOf("resource-a-v1.0.0"))
+
+		g.Expect(os.Remove(filepath.Join(dir.plugins(), "resource-a-v1.0.0", "pulumi-resource-a"))).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(dir.plugins(), "resource-a-v1.0.0", "pulumi-resource-a"), nil, 0o600)).To(Succeed())
+		g.Expect(os.Symlink(other, filepath.Join(dir.plugins(), "resource-c-v1.0.0"))).To(Succeed())
+		g.Expect(dir.ownPluginNames()).To(ConsistOf("resource-a-v1.0.0"), "a link is no plugin")
 	}
-
-	// What a program leaves in its home leads nowhere.
-	g.Expect(os.RemoveAll(own)).To(Succeed())
-	g.Expect(os.Symlink(other, own)).To(Succeed())
-	entries, err := dir.ownPluginNames()
-	g.Expect(err).To(HaveOccurred())
-	g.Expect(entries).To(BeEmpty())
-	g.Expect(dir.linkPlugins(shared)).To(Succeed())
-	g.Expect(filepath.Join(own, "resource-a-v1.0.0")).To(BeADirectory())
-
-	g.Expect(os.RemoveAll(dir.pulumiHome())).To(Succeed())
-	g.Expect(os.Symlink(other, dir.pulumiHome())).To(Succeed())
-	g.Expect(dir.linkPlugins(shared)).NotTo(Succeed())
+	g.Expect(os.ReadFile(filepath.Join(plugin, "pulumi-resource-a"))).To(Equal([]byte("x")))
 	g.Expect(os.ReadDir(other)).To(BeEmpty())
+	g.Expect(dir.ClearBulk()).To(Succeed())
+	g.Expect(dir.plugins()).NotTo(BeADirectory())
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -122,7 +121,7 @@ func (s *session) makePlan(ctx context.Context, preview []string) (exit, error) 
 	made := s.plan()
 	made.Destroy, made.State = s.destroys(), state
 	made.Inputs = s.events.plugins.configs.sum(s.autonames(), s.run.PlanInputs)
-	if err := s.events.plugins.seeInstalled(filepath.Join(s.dir.pulumiHome(), "plugins")); err != nil {
+	if err := s.events.plugins.seeInstalled(s.driver.pluginsOf(s.dir)); err != nil {
 		return last, err
 	}
 	made.Versions = s.events.plugins.versions()

@@ -135,7 +135,7 @@ func (s *session) installShared(ctx context.Context, plugin pluginName, flags ..
 		return errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
 	}
 	if _, err := os.Stat(filepath.Join(s.driver.sharedPlugins(), plugin.dir())); err != nil {
-		return fmt.Errorf("Pulumi has not put it where it was to be: %w", err)
+		return fmt.Errorf("it is not where it was to be: %w", err)
 	}
 	return nil
 }
