@@ -150,6 +150,13 @@ func (s *standIn) say(path, event string, value any) {
 	}
 }
 
+// open is how many streams are open.
+func (s *standIn) open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.streams)
+}
+
 func (s *standIn) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

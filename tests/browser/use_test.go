@@ -217,7 +217,7 @@ func (p *tab) tabTo(text string) {
 
 // TestTextsOfOthersAreOnlyText: whatever a name, a message, a resource or a log is made of.
 func TestTextsOfOthersAreOnlyText(t *testing.T) {
-	const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script>" onfocus="window.owned=1" javascript:window.owned=1 ${window.owned=1}` + "\u202egnp.exe\x1b[31m"
+	const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script>" onfocus="window.owned=1" javascript:window.owned=1 ${window.owned=1}` + "\u202egnp.exe\x1b[31m\u200b\u00ad\U000e0041\u2028"
 	huge := hostile + strings.Repeat("A", 1<<20)
 	evil := row("ns", "name", "failed", hostile, huge, nil)
 	evil["revision"], evil["reason"] = hostile, hostile
@@ -247,7 +247,7 @@ func TestTextsOfOthersAreOnlyText(t *testing.T) {
 		p.open(s.url + "/#/" + view)
 		p.sees("the text in "+view, `document.querySelector("main").textContent.includes("<img src=x onerror=")`)
 		var found string
-		p.do(chromedp.Evaluate(`String(window.owned) + " " + document.querySelectorAll("main img, main script, main [onerror], main [onfocus]").length + " " + /[\u202e\u001b]/.test(document.body.textContent)`, &found))
+		p.do(chromedp.Evaluate(`String(window.owned) + " " + document.querySelectorAll("main img, main script, main [onerror], main [onfocus]").length + " " + /[\u202e\u001b\u200b\u00ad\u2028\u{e0041}]/u.test(document.body.textContent)`, &found))
 		if found != "undefined 0 false" {
 			t.Errorf("%s: a text has become more than text: %s", view, found)
 		}
@@ -335,6 +335,67 @@ func TestTheGraphFollowsTheStates(t *testing.T) {
 	s.say("stacks", "stacks", object{"upserts": []object{row("data", "postgres", "failed", "GitRepository/platform/infrastructure", "it broke", []string{"platform/network", "platform/cluster"})}})
 	p.sees("the failed Stack, in the same graph", `document.querySelector('.graph[data-same] [data-id="Stack/data/postgres"]').classList.contains("is-failed")`)
 	p.reads(".graph", "data · Failed")
+}
+
+// TestThePlanThatIsNotShownIsNotApproved: what could not be read may be rejected, which changes nothing.
+func TestThePlanThatIsNotShownIsNotApproved(t *testing.T) {
+	s := world(t)
+	s.answer("stacks/platform/cluster/plan", object{"digest": digest, "message": "the ConfigMap platform/cluster-plan is gone: run flux pulumi reconcile stack cluster"})
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/plan")
+	p.reads("main", "cluster-plan is gone")
+	p.reads("main", "A plan that is not shown cannot be approved here.")
+	p.sees("only Reject", `[...document.querySelectorAll("main button")].filter((b) => /^(Approve|Reject)$/.test(b.textContent)).map((b) => b.textContent).join() === "Reject"`)
+}
+
+// TestATabThatNobodySeesHasNoStream: a browser has six connections to the command, and each view of a Stack takes two. Otherwise
+// nothing could be done in the fourth tab.
+func TestATabThatNobodySeesHasNoStream(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster")
+	p.reads("h1", "cluster")
+	NewWithT(t).Eventually(s.open).WithTimeout(patience).Should(Equal(2))
+	turn := func(hidden string) {
+		p.do(chromedp.Evaluate(`Object.defineProperty(document, "hidden", {value: `+hidden+`, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`, nil))
+	}
+	turn("true")
+	NewWithT(t).Eventually(s.open).WithTimeout(patience).Should(BeZero())
+	changed := cluster(platform()[1])
+	changed["next"] = "Something else happens next."
+	s.answer("stacks/platform/cluster", changed)
+	turn("false")
+	p.reads("main", "Something else happens next.")
+	NewWithT(t).Eventually(s.open).WithTimeout(patience).Should(Equal(2))
+	p.open(s.url + "/#/stacks")
+	NewWithT(t).Eventually(s.open).WithTimeout(patience).Should(Equal(1))
+	turn("true")
+	NewWithT(t).Eventually(s.open).WithTimeout(patience).Should(BeZero())
+}
+
+// TestTheHistoryOfADeletedStackIsShown, with what a run has changed, and no action.
+func TestTheHistoryOfADeletedStackIsShown(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster")
+	p.reads(".actions", "Reconcile")
+	s.say("stacks/platform/cluster", "gone", object{"message": "Stack platform/cluster does not exist any more: these are the runs that were retained", "history": cluster(platform()[1])["history"]})
+	p.reads(`[role="alert"]`, "does not exist any more")
+	p.sees("no action and no other part", `document.querySelectorAll(".actions button, .tabs a").length === 0`)
+	p.do(chromedp.Evaluate(`document.querySelector(".ended summary").click()`, nil))
+	p.reads(".ended .logs", "Resources: 2 updated")
+	p.isAccessible("what is left of a Stack")
+}
+
+// TestAnAddressLeadsToNothingElse: . and .. are steps for a browser, whatever their place.
+func TestAnAddressLeadsToNothingElse(t *testing.T) {
+	short.Skip(t)
+	s := world(t)
+	p := newTab(t, wide())
+	for _, address := range []string{"stacks/../stacks", "stacks/platform/..", "stacks/platform/.", "stacks/%2e%2e/x", "stacks//x", "stacks/platform/a%2Fb", "elsewhere"} {
+		p.open(s.url + "/#/" + address)
+		p.reads("h1", "There is no such view")
+	}
 }
 
 // TestAMissingStackIsSaid in the words of the server.

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -22,34 +24,57 @@ import (
 // maxPort is the highest port of TCP.
 const maxPort = 65535
 
+// maxNamespaces bounds how many namespaces are watched one by one.
+const maxNamespaces = 50
+
+// uiOptions are the flags of the command ui.
+type uiOptions struct {
+	port          int
+	noOpen        bool
+	fluxNamespace string
+	namespaces    []string
+}
+
 func newUI(s *session) *cobra.Command {
-	port, noOpen, fluxNamespace := 0, false, ""
+	options := uiOptions{}
 	cmd := &cobra.Command{
 		Use: "ui", Short: "Show the Stacks as a page in your browser", Args: cobra.NoArgs,
 		Long: `Serves a page for your browser on this machine and opens it: the Stacks and what they depend on, runs as they happen, plans
 with the button that approves them, resources, history, drift, events and logs. It runs until Ctrl-C, and does what you do
 on the page with the permissions of your kubeconfig. If you may not list the Stacks of all namespaces, it shows those of
---namespace. The address is valid once, for one browser. The page shows no secrets.`,
+--namespace, or of --namespaces. The address is valid once, for one browser. The page shows no secrets.`,
 		Example: `  # Open the page
   flux pulumi ui
+
+  # Show the Stacks of the namespaces that you may read
+  flux pulumi ui --namespaces shop,shop-data
 
   # Print its address only, at a port that is forwarded
   flux pulumi ui --port 8800 --no-open`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if port < 0 || port > maxPort {
+			switch {
+			case options.port < 0 || options.port > maxPort:
 				return fmt.Errorf("--port must be between 0 and %d", maxPort)
+			case len(options.namespaces) > maxNamespaces:
+				return fmt.Errorf("--namespaces must not name more than %d", maxNamespaces)
 			}
-			return s.ui(cmd.Context(), port, !noOpen, fluxNamespace)
+			for _, namespace := range options.namespaces {
+				if len(validation.IsDNS1123Label(namespace)) > 0 {
+					return fmt.Errorf("--namespaces: %q is not the name of a namespace", namespace)
+				}
+			}
+			return s.ui(cmd.Context(), options)
 		},
 	}
-	cmd.Flags().IntVar(&port, "port", 0, "the port to listen on, 0 for a free one")
-	cmd.Flags().StringVar(&fluxNamespace, "flux-namespace", s.namespace(), "the namespace of the controller, whose log has the steps of runs")
-	cmd.Flags().BoolVar(&noOpen, "no-open", false, "do not open the browser")
+	cmd.Flags().IntVar(&options.port, "port", 0, "the port to listen on, 0 for a free one")
+	cmd.Flags().StringVar(&options.fluxNamespace, "flux-namespace", s.namespace(), "the namespace of the controller, whose log has the steps of runs")
+	cmd.Flags().StringSliceVar(&options.namespaces, "namespaces", nil, "show only the Stacks of these namespaces")
+	cmd.Flags().BoolVar(&options.noOpen, "no-open", false, "do not open the browser")
 	return cmd
 }
 
-// ui serves the page until ctx ends. The log of the controller is in fluxNamespace.
-func (s *session) ui(ctx context.Context, port int, open bool, fluxNamespace string) error {
+// ui serves the page until ctx ends.
+func (s *session) ui(ctx context.Context, options uiOptions) error {
 	api, err := s.connect(ctx)
 	if err != nil {
 		return err
@@ -58,22 +83,26 @@ func (s *session) ui(ctx context.Context, port int, open bool, fluxNamespace str
 	if err != nil {
 		return fmt.Errorf("reading the page: %w", err)
 	}
-	namespace, err := s.shownNamespace(ctx, api)
+	namespaces, limited := slices.Compact(slices.Sorted(slices.Values(options.namespaces))), false
+	if len(namespaces) == 0 {
+		namespace, err := s.shownNamespace(ctx, api)
+		if err != nil {
+			return err
+		}
+		namespaces, limited = []string{namespace}, namespace != ""
+	}
+	server, err := ui.Listen(ctx, ui.Options{API: api, Commands: &pageCommands{session: s, api: api, fluxNamespace: options.fluxNamespace}, Files: files, Port: options.port})
 	if err != nil {
 		return err
 	}
-	server, err := ui.Listen(ctx, ui.Options{API: api, Commands: &pageCommands{session: s, api: api, fluxNamespace: fluxNamespace}, Files: files, Port: port})
-	if err != nil {
-		return err
-	}
-	if namespace != "" {
-		s.Warningf("you are not allowed to watch the Stacks of all namespaces: the page shows those of %s", namespace)
+	if limited {
+		s.Warningf("you are not allowed to watch the Stacks of all namespaces: the page shows those of %s. Name others with --namespaces", namespaces[0])
 	}
 	s.Actionf("open this address, which is valid once:")
 	if _, err := fmt.Fprintln(s.Out, server.URL()); err != nil {
 		return err
 	}
-	if open && s.Browse != nil {
+	if !options.noOpen && s.Browse != nil {
 		remove, err := s.openPage(ctx, server.URL())
 		if err != nil {
 			s.Warningf("cannot open the browser: %v", err)
@@ -81,7 +110,7 @@ func (s *session) ui(ctx context.Context, port int, open bool, fluxNamespace str
 		defer remove()
 	}
 	s.Waitingf("serving the page until Ctrl-C")
-	return server.Run(ctx, namespace)
+	return server.Run(ctx, namespaces...)
 }
 
 // shownNamespace returns the namespace whose Stacks are shown, "" for all.

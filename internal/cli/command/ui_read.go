@@ -151,12 +151,30 @@ func (p *pageCommands) resources(ctx context.Context, stack *v1.Stack) view.Reso
 	return view.ResourcesOf(stack, list, stack.Status.Inventory.Message)
 }
 
+// Left implements ui.Commands. What was retained is read with the rights of the person, as everything is.
+func (p *pageCommands) Left(ctx context.Context, stack client.ObjectKey, run string) (any, error) {
+	kept, err := records.Read(ctx, p.api, stack.Namespace, stack.Name)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && !kept.Gone:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case run == "":
+		return view.HistoryOf(kept.Entries), nil
+	}
+	return endedIn(kept, run)
+}
+
 // ended returns what a run has changed that has ended.
 func (p *pageCommands) ended(ctx context.Context, stack *v1.Stack, id string) (any, error) {
 	kept, err := records.Of(ctx, p.api, stack)
 	if err != nil {
 		return nil, err
 	}
+	return endedIn(kept, id)
+}
+
+func endedIn(kept *records.Records, id string) (any, error) {
 	for _, entry := range kept.Entries {
 		if history.Run(entry.Metadata) != id && !slices.Contains(history.ChangedIn(entry.Metadata), id) {
 			continue

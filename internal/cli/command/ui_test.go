@@ -154,6 +154,21 @@ func (b *browser) rows(from *bufio.Reader) map[string]view.Row {
 	}
 }
 
+// event reads the first event of the name about a Stack.
+func (b *browser) event(stack, name string, into any) {
+	b.w.t.Helper()
+	g := NewWithT(b.w.t)
+	from := bufio.NewReader(b.send(http.MethodGet, "/api/stacks/"+b.w.namespace+"/"+stack+"/live", "").Body)
+	for line := ""; line != "event: "+name+"\n"; {
+		var err error
+		line, err = from.ReadString('\n')
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	data, err := from.ReadString('\n')
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(json.Unmarshal([]byte(strings.TrimPrefix(data, "data: ")), into)).To(Succeed())
+}
+
 func TestThePageShowsStacksAndWhatChanges(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t, "ui-changes")
@@ -330,6 +345,65 @@ func TestThePageShowsARunOfTheHistory(t *testing.T) {
 	code, text := b.request(http.MethodGet, "/api/stacks/"+w.namespace+"/network/history/x", "")
 	g.Expect(code).To(Equal(http.StatusUnprocessableEntity))
 	g.Expect(text).To(ContainSubstring("there is no record of run"))
+}
+
+func TestThePageShowsTheRetainedHistoryOfAStackThatIsGone(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, "ui-retained")
+	w.apply("steered")
+	of := history.Record{Entry: entry(time.Minute, "ReconciliationSucceeded", 1, map[string]string{"operation": "destroy", "run": "d", "changedIn": "d", "approvedBy": "alice"}),
+		Change: &history.Change{Plan: examplePlan("one")}}
+	data, err := history.Put(nil, nil, of, 20)
+	g.Expect(err).NotTo(HaveOccurred())
+	for name, retained := range map[string]string{"retained": "retained", "forged": "other"} {
+		kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: history.ConfigMap(name)}, BinaryData: data}
+		history.Retain(kept, retained)
+		g.Expect(w.api.Create(t.Context(), kept)).To(Succeed())
+		t.Cleanup(func() { _ = w.api.Delete(context.Background(), kept) })
+	}
+	w.allow("ui-retained-reader", events, stacks)
+	b := w.open("--no-open")
+	type gone struct {
+		Message string
+		History []view.EndedRun
+	}
+	var shown gone
+	b.event("retained", "gone", &shown)
+	g.Expect(shown.Message).To(HaveSuffix("does not exist any more: these are the runs that were retained"))
+	g.Expect(shown.History).To(HaveExactElements(And(HaveField("ID", "d"), HaveField("Operation", "destroy"), HaveField("ApprovedBy", "alice"), HaveField("HasPlan", true))))
+	var run view.RunAnswer
+	b.get("retained/history/d", &run)
+	g.Expect(run.Plan.Steps).To(HaveLen(4))
+	shown = gone{}
+	b.event("forged", "gone", &shown)
+	g.Expect(shown).To(Equal(gone{Message: "Stack " + w.namespace + "/forged does not exist"}), "that of another Stack is not shown as its own")
+	code, text := b.request(http.MethodGet, "/api/stacks/"+w.namespace+"/forged/history/d", "")
+	g.Expect(code).To(Equal(http.StatusNotFound), text)
+
+	reader := w.open("--no-open", "--as", "ui-retained-reader")
+	shown = gone{}
+	reader.event("retained", "gone", &shown)
+	g.Expect(shown).To(Equal(gone{Message: "Stack " + w.namespace + "/retained does not exist"}), "who may not read ConfigMaps sees none")
+}
+
+func TestThePageShowsTheStacksOfSeveralNamespaces(t *testing.T) {
+	g := NewWithT(t)
+	one, two := newWorld(t, "ui-one"), newWorld(t, "ui-two")
+	one.apply("steered")
+	two.apply("steered")
+	one.allow("ui-several", events, stacks)
+	two.allow("ui-several", events, stacks)
+	for _, in := range []struct {
+		*world
+		flags []string
+	}{{one, nil}, {one, []string{"--namespaces", "ui-one,ui-two"}}, {two, []string{"--namespaces", "ui-one", "--namespaces", "ui-two"}}} {
+		b := in.open(append([]string{"--no-open", "--as", "ui-several"}, in.flags...)...)
+		list := bufio.NewReader(b.send(http.MethodGet, "/api/stacks", "").Body)
+		g.Expect(b.rows(list)).To(HaveKey("network"))
+		g.Expect(strings.Contains(b.said.String(), "Name others with --namespaces")).To(Equal(in.flags == nil))
+	}
+	g.Expect(one.run("ui --namespaces ui_one").err).To(ContainSubstring(`"ui_one" is not the name of a namespace`))
+	g.Expect(one.run("ui --namespaces " + strings.Repeat("a,", maxNamespaces) + "a").err).To(ContainSubstring("must not name more than 50"))
 }
 
 func TestThePageLetsNobodyDecideWhomAdmissionRefuses(t *testing.T) {

@@ -29,12 +29,14 @@ type status struct {
 	Message   string `json:"message"`
 }
 
-// hub has the Stacks that the person may read, from one watch that all streams share.
+// hub has the Stacks that the person may read, from watches that all streams share.
 type hub struct {
-	mu          sync.Mutex
-	stacks      map[client.ObjectKey]*v1.Stack
-	loaded      bool
-	link        status
+	mu     sync.Mutex
+	stacks map[client.ObjectKey]*v1.Stack
+	loaded bool
+	link   status
+	// lost is why the Stacks of a namespace cannot be watched, for each of which that is so.
+	lost        map[string]string
 	subscribers map[*subscriber]struct{}
 }
 
@@ -58,23 +60,27 @@ type news struct {
 }
 
 func newHub() *hub {
-	return &hub{stacks: map[client.ObjectKey]*v1.Stack{}, subscribers: map[*subscriber]struct{}{}}
+	return &hub{stacks: map[client.ObjectKey]*v1.Stack{}, lost: map[string]string{}, subscribers: map[*subscriber]struct{}{}}
 }
 
-// run watches the Stacks of a namespace, or of all if it is empty, until ctx ends. It lists them again after the API
-// server was away.
-func (h *hub) run(ctx context.Context, api client.WithWatch, namespace string) {
-	reflector := cache.NewReflectorWithOptions(h.source(api, namespace), &v1.Stack{}, h, cache.ReflectorOptions{
-		Logger: new(logr.Discard()), Name: "stacks",
-		Backoff: &wait.Backoff{Duration: 500 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 20, Cap: 5 * time.Second},
-	})
-	reflector.RunWithContext(ctx)
+// run watches the Stacks of the namespaces, or of all for the namespace "", until ctx ends. It lists them again after the
+// API server was away.
+func (h *hub) run(ctx context.Context, api client.WithWatch, namespaces []string) {
+	var watches sync.WaitGroup
+	for _, namespace := range namespaces {
+		reflector := cache.NewReflectorWithOptions(h.source(api, namespace), &v1.Stack{}, stacksOf{h, namespace}, cache.ReflectorOptions{
+			Logger: new(logr.Discard()), Name: "stacks",
+			Backoff: &wait.Backoff{Duration: 500 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 20, Cap: 5 * time.Second},
+		})
+		watches.Go(func() { reflector.RunWithContext(ctx) })
+	}
+	watches.Wait()
 }
 
 // source lists and watches the Stacks, and notes whether that works.
 func (h *hub) source(api client.WithWatch, namespace string) cache.ListerWatcher {
 	noted := func(err error) error {
-		h.setLink(err)
+		h.setLink(namespace, err)
 		return err
 	}
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -96,13 +102,19 @@ type plainLists struct{}
 // IsWatchListSemanticsUnSupported implements what client-go asks a client.
 func (plainLists) IsWatchListSemanticsUnSupported() bool { return true }
 
-func (h *hub) setLink(err error) {
-	link := status{Connected: true}
-	if err != nil {
-		link = status{Message: bounded.Line(cluster.Explain(err).Error(), maxMessage)}
-	}
+// setLink notes whether the Stacks of a namespace can be watched. The page shows what the cluster has if all of them can.
+func (h *hub) setLink(namespace string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	delete(h.lost, namespace)
+	if err != nil {
+		h.lost[namespace] = bounded.Line(cluster.Explain(err).Error(), maxMessage)
+	}
+	link := status{Connected: len(h.lost) == 0}
+	if !link.Connected {
+		// One is enough to read: if the API server is away, they are all alike.
+		link.Message = h.lost[slices.Min(slices.Collect(maps.Keys(h.lost)))]
+	}
 	if h.link == link {
 		return
 	}
@@ -194,62 +206,70 @@ func (h *hub) changed(key client.ObjectKey) {
 	}
 }
 
+// stacksOf has what one watch says, which is of a namespace, or of all if that is empty.
+type stacksOf struct {
+	*hub
+	namespace string
+}
+
 // Add implements cache.ReflectorStore.
-func (h *hub) Add(object any) error { return h.Update(object) }
+func (s stacksOf) Add(object any) error { return s.Update(object) }
 
 // Update implements cache.ReflectorStore.
-func (h *hub) Update(object any) error {
+func (s stacksOf) Update(object any) error {
 	if stack, ok := object.(*v1.Stack); ok {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		stack.ManagedFields = nil
-		h.stacks[client.ObjectKeyFromObject(stack)] = stack
-		h.changed(client.ObjectKeyFromObject(stack))
+		s.stacks[client.ObjectKeyFromObject(stack)] = stack
+		s.changed(client.ObjectKeyFromObject(stack))
 	}
 	return nil
 }
 
 // Delete implements cache.ReflectorStore.
-func (h *hub) Delete(object any) error {
+func (s stacksOf) Delete(object any) error {
 	if stack, ok := object.(*v1.Stack); ok {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.stacks, client.ObjectKeyFromObject(stack))
-		h.changed(client.ObjectKeyFromObject(stack))
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.stacks, client.ObjectKeyFromObject(stack))
+		s.changed(client.ObjectKeyFromObject(stack))
 	}
 	return nil
 }
 
 // Replace implements cache.ReflectorStore.
-func (h *hub) Replace(objects []any, _ string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	before := h.stacks
-	h.stacks, h.loaded = make(map[client.ObjectKey]*v1.Stack, len(objects)), true
+func (s stacksOf) Replace(objects []any, _ string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := make(map[client.ObjectKey]*v1.Stack, len(objects))
 	for _, object := range objects {
 		if stack, ok := object.(*v1.Stack); ok {
 			stack.ManagedFields = nil
-			h.stacks[client.ObjectKeyFromObject(stack)] = stack
+			now[client.ObjectKeyFromObject(stack)] = stack
 		}
 	}
-	for key, stack := range h.stacks {
-		if was := before[key]; was == nil || was.UID != stack.UID || was.ResourceVersion != stack.ResourceVersion {
-			h.changed(key)
+	for key := range s.stacks {
+		if now[key] == nil && (s.namespace == "" || key.Namespace == s.namespace) {
+			delete(s.stacks, key)
+			s.changed(key)
 		}
 	}
-	for key := range before {
-		if h.stacks[key] == nil {
-			h.changed(key)
+	for key, stack := range now {
+		was := s.stacks[key]
+		if s.stacks[key] = stack; was == nil || was.UID != stack.UID || was.ResourceVersion != stack.ResourceVersion {
+			s.changed(key)
 		}
 	}
-	for one := range h.subscribers {
+	s.loaded = true
+	for one := range s.subscribers {
 		one.awake() // also if nothing has changed: now it is known
 	}
 	return nil
 }
 
 // Resync implements cache.ReflectorStore.
-func (h *hub) Resync() error { return nil }
+func (stacksOf) Resync() error { return nil }
 
 func keysOf(stacks map[client.ObjectKey]*v1.Stack) map[client.ObjectKey]struct{} {
 	keys := make(map[client.ObjectKey]struct{}, len(stacks))

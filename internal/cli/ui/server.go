@@ -18,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/netutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,6 +35,8 @@ const (
 	maxAnswer = 32 << 20
 	// maxStreams bounds how many streams are open at a time. A browser opens six at most.
 	maxStreams = 32
+	// maxConnections bounds how many connections are open at a time, most of which may be of others on this machine.
+	maxConnections = 128
 	// requestTimeout bounds a request that is no stream, and what a stream reads for one event.
 	requestTimeout = 30 * time.Second
 )
@@ -47,6 +51,8 @@ type Commands interface {
 	Progress(stack *v1.Stack) any
 	// Part returns one part of a Stack, such as its plan, or of one of its runs.
 	Part(ctx context.Context, stack *v1.Stack, part, run string) (any, error)
+	// Left returns the history that is left of a Stack that does not exist, nil if there is none, or one run of it.
+	Left(ctx context.Context, stack client.ObjectKey, run string) (any, error)
 	// Act does an action, and returns what the command says.
 	Act(ctx context.Context, stack *v1.Stack, action string, request Request) (string, error)
 	// Row returns the row of a Stack in the list of all.
@@ -54,6 +60,9 @@ type Commands interface {
 	// Graph returns what the Stacks depend on, or what is near the Stack in focus, with a message for the person.
 	Graph(stacks []*v1.Stack, focus, message string) any
 }
+
+// partHistory is the part of a Stack that has its runs, and that may be left of it.
+const partHistory = "history"
 
 // ErrNoPart says that a Stack has no such part or action.
 var ErrNoPart = errors.New("a Stack has no such part")
@@ -109,14 +118,14 @@ func (s *Server) port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 // URL is the address to open. It is valid once.
 func (s *Server) URL() string { return fmt.Sprintf("http://127.0.0.1:%d/?token=%s", s.port(), s.token) }
 
-// Run shows the Stacks of a namespace, or of all if it is empty, until ctx ends.
-func (s *Server) Run(ctx context.Context, namespace string) error {
+// Run shows the Stacks of the namespaces, or of all for the namespace "", until ctx ends.
+func (s *Server) Run(ctx context.Context, namespaces ...string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		s.hub.run(ctx, s.api, namespace)
+		s.hub.run(ctx, s.api, namespaces)
 	}()
 	server := &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
@@ -124,7 +133,7 @@ func (s *Server) Run(ctx context.Context, namespace string) error {
 	}
 	ended := context.AfterFunc(ctx, func() { _ = server.Close() }) // of what is open, nothing is worth waiting for
 	defer ended()
-	err := server.Serve(s.listener)
+	err := server.Serve(netutil.LimitListener(s.listener, maxConnections))
 	stop()
 	<-watched
 	if errors.Is(err, http.ErrServerClosed) {
@@ -144,7 +153,7 @@ func (s *Server) routes(files fs.FS) http.Handler {
 	mux.HandleFunc("GET /api/stacks/{namespace}/{name}", s.onStack(s.answerDetail))
 	mux.HandleFunc("GET /api/stacks/{namespace}/{name}/live", s.onKey(s.streamDetail))
 	mux.HandleFunc("GET /api/stacks/{namespace}/{name}/{part}", s.onStack(s.answerPart))
-	mux.HandleFunc("GET /api/stacks/{namespace}/{name}/{part}/{run}", s.onStack(s.answerPart))
+	mux.HandleFunc("GET /api/stacks/{namespace}/{name}/history/{run}", s.onKey(s.answerRun))
 	mux.HandleFunc("POST /api/stacks/{namespace}/{name}/{action}", s.onStack(s.answerAction))
 	return mux
 }
@@ -196,8 +205,30 @@ func (s *Server) answerDetail(w http.ResponseWriter, r *http.Request, stack *v1.
 }
 
 func (s *Server) answerPart(w http.ResponseWriter, r *http.Request, stack *v1.Stack) {
-	part, err := s.commands.Part(r.Context(), stack, r.PathValue("part"), r.PathValue("run"))
+	part, err := s.commands.Part(r.Context(), stack, r.PathValue("part"), "")
 	answerOr(w, part, err)
+}
+
+// answerRun answers with a run of a Stack, also of one that is gone.
+func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, key client.ObjectKey) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	stack, run := &v1.Stack{}, r.PathValue("run")
+	err := s.api.Get(ctx, key, stack)
+	if apierrors.IsNotFound(err) {
+		left, leftErr := s.commands.Left(ctx, key, run)
+		if leftErr == nil && left == nil {
+			leftErr = err
+		}
+		answerOr(w, left, leftErr)
+		return
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	shown, err := s.commands.Part(ctx, stack, partHistory, run)
+	answerOr(w, shown, err)
 }
 
 func (s *Server) answerAction(w http.ResponseWriter, r *http.Request, stack *v1.Stack) {

@@ -11,14 +11,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -47,13 +53,24 @@ func (standIn) Progress(stack *v1.Stack) any {
 	return map[string]string{"id": stack.Status.Run.ID}
 }
 func (s standIn) Part(_ context.Context, _ *v1.Stack, part, run string) (any, error) {
-	if part != "plan" {
+	if part != "plan" && part != "history" {
 		return nil, ErrNoPart
 	}
 	return map[string]string{"run": run}, s.failure
 }
 func (s standIn) Act(_ context.Context, stack *v1.Stack, action string, request Request) (string, error) {
 	return action + " " + stack.Name + " " + request.Reason, s.failure
+}
+func (standIn) Left(_ context.Context, stack client.ObjectKey, run string) (any, error) {
+	switch {
+	case stack.Name == "forbidden":
+		return nil, errors.New("you may not read ConfigMaps")
+	case stack.Name != "retained":
+		return nil, nil
+	case run == "":
+		return []string{"a run"}, nil
+	}
+	return map[string]string{"run": run}, nil
 }
 func (standIn) Graph(stacks []*v1.Stack, focus, _ string) any {
 	return map[string]any{"nodes": len(stacks), "focus": focus}
@@ -69,6 +86,12 @@ type site struct {
 
 func newSite(t *testing.T, commands Commands, funcs interceptor.Funcs, stacks ...client.Object) *site {
 	t.Helper()
+	return newSiteOf(t, []string{""}, commands, funcs, stacks...)
+}
+
+// newSiteOf is a site of the Stacks in the namespaces.
+func newSiteOf(t *testing.T, namespaces []string, commands Commands, funcs interceptor.Funcs, stacks ...client.Object) *site {
+	t.Helper()
 	g := NewWithT(t)
 	scheme, err := cluster.Scheme()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -78,7 +101,7 @@ func newSite(t *testing.T, commands Commands, funcs interceptor.Funcs, stacks ..
 	g.Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.server.Run(ctx, "") }()
+	go func() { ended <- s.server.Run(ctx, namespaces...) }()
 	t.Cleanup(func() {
 		stop()
 		NewWithT(t).Expect(<-ended).To(Succeed())
@@ -297,37 +320,184 @@ func TestAStreamHasAllStacksAndThenWhatChanges(t *testing.T) {
 	g.Expect(link.Connected).To(BeTrue())
 }
 
-func TestAStreamSaysThatTheAPIServerIsAwayAndContinues(t *testing.T) {
+// outage is an error with which the API server answers, until it ends.
+type outage struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (o *outage) now() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+func (o *outage) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = nil
+}
+
+func TestAStreamSaysWhyTheStacksCannotBeReadAndContinues(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		says string
+	}{
+		"the API server is away": {errors.New("connection refused"), "connection refused"},
+		"the token is too old":   {apierrors.NewUnauthorized("the token has expired"), "the token has expired"},
+		"the person may not":     {apierrors.NewForbidden(schema.GroupResource{Group: v1.GroupVersion.Group, Resource: "stacks"}, "", errors.New("ask alice")), "ask alice"},
+		"there is too much":      {apierrors.NewTooManyRequests("later", 1), "later"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			failing := &outage{err: tt.err}
+			s := newSite(t, standIn{}, interceptor.Funcs{List: func(ctx context.Context, api client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				if err := failing.now(); err != nil {
+					return err
+				}
+				return api.List(ctx, list, options...)
+			}}, stackOf("network")).enter()
+			list := s.listen("/api/stacks")
+			var link status
+			for link.Message == "" {
+				list.next("status", &link)
+			}
+			g.Expect(link.Connected).To(BeFalse())
+			g.Expect(link.Message).To(ContainSubstring(tt.says))
+			failing.end()
+			list.next("status", &link)
+			g.Expect(link).To(Equal(status{Connected: true}))
+			var seen rowsSeen
+			list.next("stacks", &seen)
+			g.Expect(seen.Upserts).To(HaveLen(1))
+		})
+	}
+}
+
+// TestAWatchThatHasExpiredIsNotTheEnd: etcd drops old versions, and what has changed meanwhile is in no event.
+func TestAWatchThatHasExpiredIsNotTheEnd(t *testing.T) {
 	g := NewWithT(t)
-	away := make(chan bool, 1)
-	away <- true
-	isAway := func() error {
-		value := <-away
-		away <- value
-		if value {
-			return errors.New("connection refused")
+	first := watch.NewFake()
+	var watches atomic.Int32
+	s := newSite(t, standIn{}, interceptor.Funcs{Watch: func(ctx context.Context, api client.WithWatch, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
+		if watches.Add(1) == 1 {
+			return first, nil
 		}
-		return nil
-	}
-	s := newSite(t, standIn{}, interceptor.Funcs{List: func(ctx context.Context, api client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-		if err := isAway(); err != nil {
-			return err
-		}
-		return api.List(ctx, list, options...)
-	}}, stackOf("network")).enter()
+		return api.Watch(ctx, list, options...)
+	}}, stackOf("network"), stackOf("cluster")).enter()
 	list := s.listen("/api/stacks")
-	var link status
-	for link.Message == "" {
-		list.next("status", &link)
-	}
-	g.Expect(link).To(Equal(status{Message: "connection refused"}))
-	<-away
-	away <- false
-	list.next("status", &link)
-	g.Expect(link).To(Equal(status{Connected: true}))
 	var seen rowsSeen
 	list.next("stacks", &seen)
+	g.Expect(seen.Upserts).To(HaveLen(2))
+	g.Expect(s.api.Delete(t.Context(), stackOf("cluster"))).To(Succeed())
+	network := &v1.Stack{}
+	g.Expect(s.api.Get(t.Context(), client.ObjectKey{Namespace: "apps", Name: "network"}, network)).To(Succeed())
+	network.Spec.Stack = "prod"
+	g.Expect(s.api.Update(t.Context(), network)).To(Succeed())
+	expired := apierrors.NewResourceExpired("too old resource version")
+	first.Error(&expired.ErrStatus)
+	seen = rowsSeen{}
+	list.next("stacks", &seen)
+	g.Expect(seen.Removed).To(Equal([]string{"apps/cluster"}))
 	g.Expect(seen.Upserts).To(HaveLen(1))
+	g.Expect(seen.Upserts[0].Message).To(Equal("prod"))
+}
+
+func stackIn(namespace, name string) *v1.Stack {
+	stack := stackOf(name)
+	stack.Namespace = namespace
+	return stack
+}
+
+func TestOnlyTheStacksOfTheNamespacesAreListedAndOthersAreStillShown(t *testing.T) {
+	g := NewWithT(t)
+	s := newSiteOf(t, []string{"apps", "data"}, standIn{}, interceptor.Funcs{Get: func(ctx context.Context, api client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+		if key.Namespace == "secret" {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, key.Name, errors.New("ask alice"))
+		}
+		return api.Get(ctx, key, into, options...)
+	}}, stackOf("network"), stackIn("data", "queue"), stackIn("other", "cluster")).enter()
+	list, rows := s.listen("/api/stacks"), map[string]bool{}
+	for len(rows) < 2 {
+		var seen rowsSeen
+		list.next("stacks", &seen)
+		for _, row := range seen.Upserts {
+			rows[row.Name] = true
+		}
+	}
+	g.Expect(rows).To(And(HaveKey("network"), HaveKey("queue"), Not(HaveKey("cluster"))))
+	var detail map[string]string
+	s.listen("/api/stacks/other/cluster/live").next("detail", &detail)
+	g.Expect(detail).To(HaveKeyWithValue("stack", "dev"), "a dependency, for example")
+	var gone goneEvent
+	s.listen("/api/stacks/secret/vault/live").next("gone", &gone)
+	g.Expect(gone.Message).To(And(HavePrefix("Stack secret/vault cannot be read: "), HaveSuffix("ask alice")))
+	s.listen("/api/stacks/data/network/live").next("gone", &gone)
+	g.Expect(gone.Message).To(Equal("Stack data/network does not exist"))
+}
+
+func TestAListOfOneNamespaceLeavesTheOthersAlone(t *testing.T) {
+	g := NewWithT(t)
+	h := newHub()
+	g.Expect(stacksOf{h, "apps"}.Replace([]any{stackOf("a")}, "1")).To(Succeed())
+	g.Expect(stacksOf{h, "data"}.Replace([]any{stackIn("data", "b")}, "1")).To(Succeed())
+	g.Expect(stacksOf{h, "apps"}.Replace(nil, "2")).To(Succeed())
+	stacks, _ := h.all()
+	g.Expect(stacks).To(HaveExactElements(HaveField("Name", "b")))
+	h.setLink("apps", errors.New("first"))
+	h.setLink("data", errors.New("second"))
+	h.setLink("apps", nil)
+	_, link := h.all()
+	g.Expect(link).To(Equal(status{Message: "second"}), "one that is away is not hidden by another")
+}
+
+func TestWhatIsLeftOfAStackIsShown(t *testing.T) {
+	g := NewWithT(t)
+	s := newSite(t, standIn{}, interceptor.Funcs{}, stackOf("network")).enter()
+	var gone struct {
+		Message string
+		History []string
+	}
+	s.listen("/api/stacks/apps/retained/live").next("gone", &gone)
+	g.Expect(gone.Message).To(Equal("Stack apps/retained does not exist any more: these are the runs that were retained"))
+	g.Expect(gone.History).To(Equal([]string{"a run"}))
+	s.listen("/api/stacks/apps/forbidden/live").next("gone", &gone)
+	g.Expect(gone.Message).To(Equal("Stack apps/forbidden does not exist, and its history cannot be read: you may not read ConfigMaps"))
+	for path, code := range map[string]int{
+		"/api/stacks/apps/retained/history/d": http.StatusOK, "/api/stacks/apps/network/history/d": http.StatusOK,
+		"/api/stacks/apps/absent/history/d": http.StatusNotFound, "/api/stacks/apps/retained/plan": http.StatusNotFound,
+	} {
+		g.Expect(s.do(http.MethodGet, path, "", nil).StatusCode).To(Equal(code), path)
+	}
+}
+
+// TestConnectionsAreBounded opens as many as there may be, which say nothing, and shows that one more waits until another
+// is closed.
+func TestConnectionsAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	s := newSite(t, standIn{}, interceptor.Funcs{})
+	var open []net.Conn
+	for range maxConnections {
+		one, err := net.Dial("tcp", s.server.listener.Addr().String())
+		g.Expect(err).NotTo(HaveOccurred())
+		defer func() { _ = one.Close() }()
+		open = append(open, one)
+	}
+	answered := make(chan error, 1)
+	go func() {
+		late, err := net.Dial("tcp", s.server.listener.Addr().String())
+		if err == nil {
+			defer func() { _ = late.Close() }()
+			_, err = late.Write([]byte("GET / HTTP/1.0\r\n\r\n"))
+		}
+		if err == nil {
+			_, err = bufio.NewReader(late).ReadString('\n')
+		}
+		answered <- err
+	}()
+	g.Consistently(answered, "200ms").ShouldNot(Receive())
+	g.Expect(open[0].Close()).To(Succeed())
+	g.Eventually(answered, "5s").Should(Receive(BeNil()))
 }
 
 func TestStreamsAreBounded(t *testing.T) {
@@ -343,13 +513,13 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestASlowSubscriberHasTheNewestOfEachStackOnce(t *testing.T) {
 	g := NewWithT(t)
 	h := newHub()
-	g.Expect(h.Replace([]any{stackOf("a"), stackOf("b")}, "1")).To(Succeed())
+	g.Expect(stacksOf{h, ""}.Replace([]any{stackOf("a"), stackOf("b")}, "1")).To(Succeed())
 	slow, one := h.subscribe(client.ObjectKey{}), h.subscribe(client.ObjectKey{Namespace: "apps", Name: "a"})
 	g.Expect(h.take(slow).upserts).To(HaveLen(2))
 	for n := range 1000 {
 		stack := stackOf("b")
 		stack.Spec.Stack = fmt.Sprint(n)
-		g.Expect(h.Update(stack)).To(Succeed())
+		g.Expect(stacksOf{h, ""}.Update(stack)).To(Succeed())
 	}
 	g.Expect(slow.changed).To(HaveLen(1))
 	g.Expect(one.changed).To(BeEmpty())
@@ -357,7 +527,7 @@ func TestASlowSubscriberHasTheNewestOfEachStackOnce(t *testing.T) {
 	g.Expect(found.reset).To(BeFalse())
 	g.Expect(found.upserts).To(HaveLen(1))
 	g.Expect(found.upserts[0].Spec.Stack).To(Equal("999"))
-	g.Expect(h.Replace([]any{stackOf("c")}, "2")).To(Succeed())
+	g.Expect(stacksOf{h, ""}.Replace([]any{stackOf("c")}, "2")).To(Succeed())
 	found = h.take(slow)
 	g.Expect(found.upserts).To(HaveLen(1))
 	g.Expect(found.removed).To(HaveLen(2))

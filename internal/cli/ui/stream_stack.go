@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
 	"github.com/flux-pulumi/pulumi-controller/internal/bounded"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/cluster"
 )
 
 // stackStream shows one Stack: all of it when it changes, and in between only what its run in flight does, which asks the
@@ -53,14 +55,34 @@ func (s *stackStream) look(ctx context.Context) error {
 	if !known {
 		return nil
 	}
+	if stack == nil {
+		return s.lookElsewhere(ctx)
+	}
 	s.followRun(ctx, stack)
 	if stack != nil && stack.ResourceVersion == s.version && time.Since(s.looked) < refreshEvery/2 {
 		return s.sendNew("progress", s.server.commands.Progress(stack), &s.progress)
 	}
-	event, value := s.server.detailEvent(ctx, s.key, stack)
-	if s.version, s.looked = "", time.Now(); stack != nil {
-		s.version = stack.ResourceVersion
+	s.version, s.looked = stack.ResourceVersion, time.Now()
+	return s.sendDetail(ctx, stack)
+}
+
+// lookElsewhere sends what is new of a Stack that is not among those that are watched: it is in a namespace that is not
+// shown, or gone.
+func (s *stackStream) lookElsewhere(ctx context.Context) error {
+	s.version = ""
+	reading, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	stack := &v1.Stack{}
+	if err := s.server.api.Get(reading, s.key, stack); err != nil {
+		s.followRun(ctx, nil)
+		return s.sendNew("gone", s.server.goneEvent(reading, s.key, err), &s.detail)
 	}
+	s.followRun(ctx, stack)
+	return s.sendDetail(ctx, stack)
+}
+
+func (s *stackStream) sendDetail(ctx context.Context, stack *v1.Stack) error {
+	event, value := s.server.detailEvent(ctx, s.key, stack)
 	return s.sendNew(event, value, &s.detail)
 }
 
@@ -96,21 +118,35 @@ func (s *stackStream) followRun(ctx context.Context, stack *v1.Stack) {
 	go s.server.commands.Follow(following, stack, s.of.awake)
 }
 
-// goneEvent says that there is nothing to show.
+// goneEvent says that there is nothing to show, or only the history.
 type goneEvent struct {
 	Message string `json:"message"`
+	History any    `json:"history,omitempty"`
+}
+
+// goneEvent returns why a Stack cannot be read, and what is left of one that does not exist.
+func (s *Server) goneEvent(ctx context.Context, key client.ObjectKey, err error) goneEvent {
+	if !apierrors.IsNotFound(err) {
+		return goneEvent{Message: bounded.Text(fmt.Sprintf("Stack %s cannot be read: %v", key, cluster.Explain(err)), maxMessage)}
+	}
+	gone := goneEvent{Message: fmt.Sprintf("Stack %s does not exist", key)}
+	left, err := s.commands.Left(ctx, key, "")
+	switch {
+	case err != nil:
+		gone.Message = bounded.Text(fmt.Sprintf("%s, and its history cannot be read: %v", gone.Message, cluster.Explain(err)), maxMessage)
+	case left != nil:
+		gone.Message, gone.History = gone.Message+" any more: these are the runs that were retained", left
+	}
+	return gone
 }
 
 // detailEvent returns the event with what a Stack is now.
 func (s *Server) detailEvent(ctx context.Context, key client.ObjectKey, stack *v1.Stack) (string, any) {
-	if stack == nil {
-		return "gone", goneEvent{fmt.Sprintf("Stack %s does not exist", key)}
-	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	detail, err := s.commands.Detail(ctx, stack)
 	if err != nil {
-		return "gone", goneEvent{bounded.Text(fmt.Sprintf("Stack %s cannot be read: %v", key, err), maxMessage)}
+		return "gone", goneEvent{Message: bounded.Text(fmt.Sprintf("Stack %s cannot be read: %v", key, err), maxMessage)}
 	}
 	return "detail", detail
 }

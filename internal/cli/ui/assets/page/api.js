@@ -36,15 +36,21 @@ export function post(path, body) {
   }));
 }
 
-// stackPath returns the path of a Stack, of which no name can lead out of its place.
-export function stackPath(namespace, name, rest = "") {
-  return `stacks/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}${rest && "/" + rest}`;
+// stackPath returns the path of a Stack, or of a part of it. No name can lead out of its place: a browser takes . and .. for
+// steps, however they are written.
+export function stackPath(namespace, name, ...parts) {
+  return ["stacks", namespace, name, ...parts].map((part) => {
+    if (/^\.*$/.test(part)) throw new Error(`${part || "Nothing"} is not a name.`);
+    return encodeURIComponent(part);
+  }).join("/");
 }
 
-// stream calls the handlers with the events of a stream, and opens it again until the returned function is called.
+// stream calls the handlers with the events of a stream, and opens it again until the returned function is called. A page that
+// nobody sees has no stream: a browser opens six connections at most, for all of its tabs and windows together.
 export function stream(path, handlers, changed) {
   let source, timer, wait = 500, ended = false;
   const open = () => {
+    if (document.hidden) return;
     source = new EventSource("api/" + path);
     source.onopen = () => {
       wait = 500;
@@ -60,10 +66,20 @@ export function stream(path, handlers, changed) {
       source.addEventListener(event, (message) => handler(JSON.parse(message.data)));
     }
   };
+  const close = () => {
+    clearTimeout(timer);
+    if (source) source.close();
+  };
+  const seen = () => {
+    close();
+    wait = 500;
+    open();
+  };
+  document.addEventListener("visibilitychange", seen);
   open();
   return () => {
     ended = true;
-    clearTimeout(timer);
-    source.close();
+    document.removeEventListener("visibilitychange", seen);
+    close();
   };
 }

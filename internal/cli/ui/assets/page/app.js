@@ -27,8 +27,11 @@ function parse() {
   return {path, parts, query: new URLSearchParams(query)};
 }
 
+// A namespace and a Stack have such names.
+const objectName = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
+
 function viewOf(parts) {
-  if (parts[0] === "stacks" && parts.length >= 3) return stack;
+  if (parts[0] === "stacks" && parts.length >= 3) return parts.slice(1, 3).every((part) => objectName.test(part)) ? stack : null;
   if (parts[0] === "stacks" || parts[0] === "") return overview;
   if (parts[0] === "graph") return graph;
   return null;

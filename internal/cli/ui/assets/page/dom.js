@@ -6,8 +6,9 @@
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
-// The controls and the marks of direction that could make a text look like another one.
-const invisible = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+// What could make a text look like another one, as for the commands (internal/cli/table): controls, marks of direction, and
+// whatever else is not seen. Joiners occur within words of Persian and other languages, and within symbols.
+const invisible = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 // shown returns a text with what cannot be seen as a sign that can.
 export function shown(text) {

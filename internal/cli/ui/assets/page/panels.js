@@ -68,14 +68,14 @@ export function proposal(detail, href) {
     h("p", {class: "says"}, one.message), h("p", {class: "sub"}, "proposed ", since(one.proposedAt), one.revision && [" at ", short(one.revision)]));
 }
 
-// decision is what the person may do about a plan.
-export function decision(detail, digest) {
+// decision is what the person may do about a plan. Nobody approves here what the page could not show.
+export function decision(detail, digest, shown) {
   const may = detail.may || {};
   if (!digest || !detail.proposal || detail.proposal.digest !== digest) return null;
   const reject = may.reject && h("button", {type: "button", class: "danger", "data-key": "reject", onclick: () => actions.reject(detail.stack, digest, reject)}, "Reject");
-  const approve = may.approve && h("button", {type: "button", class: "primary", "data-key": "approve", onclick: () => actions.approve(detail.stack, digest, approve)}, "Approve");
-  if (!reject && !approve) return h("p", {class: "sub"}, "You are not allowed to approve or reject it.");
-  return h("div", {class: "actions"}, reject, approve);
+  const approve = may.approve && shown && h("button", {type: "button", class: "primary", "data-key": "approve", onclick: () => actions.approve(detail.stack, digest, approve)}, "Approve");
+  if (!may.reject && !may.approve) return h("p", {class: "sub"}, "You are not allowed to approve or reject it.");
+  return h("div", {class: "actions"}, may.approve && !shown && h("p", {class: "sub"}, "A plan that is not shown cannot be approved here."), reject, approve);
 }
 
 export function facts(detail) {

@@ -17,12 +17,12 @@ const tabs = [["", "Status"], ["plan", "Plan"], ["resources", "Resources"], ["ou
 export function open(main, address) {
   const [, namespace, name] = address.parts;
   const base = `#/stacks/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
-  let tab = address.parts[3] || "", detail = null, drawn = "", failed = "", fetched = "";
+  let tab = address.parts[3] || "", detail = null, drawn = "", failed = "", left = null, fetched = "";
   let request = new AbortController();
   const head = h("div", {class: "stacked"});
   const nav = h("nav", {class: "tabs", "aria-label": `Parts of ${name}`});
   const body = h("div", {class: "stacked panel"});
-  const path = (rest) => stackPath(namespace, name, rest);
+  const path = (...parts) => stackPath(namespace, name, ...parts);
 
   function drawHead() {
     const {stack, may} = detail;
@@ -43,7 +43,8 @@ export function open(main, address) {
   function draw() {
     if (failed) {
       put(head, h("h1", {}, name));
-      put(body, h("p", {class: "card wrong says", role: "alert"}, failed));
+      put(nav);
+      put(body, h("p", {class: "card wrong says", role: "alert"}, failed), left && panels.history({history: left}, drawRun));
       return;
     }
     if (!detail) return;
@@ -96,7 +97,7 @@ export function open(main, address) {
     const {digest, plan: proposed, message, proposedAt, revision} = answer;
     put(place, message && h("p", {class: "says"}, message),
       digest && h("section", {class: "card"}, h("div", {class: "card-head"}, h("div", {}, h("p", {class: "digest"}, h("span", {class: "sub"}, "Digest"), h("code", {}, digest)),
-        h("p", {class: "sub"}, proposedAt && ["proposed ", since(proposedAt)], revision && [" at ", short(revision)])), panels.decision(detail, digest))),
+        h("p", {class: "sub"}, proposedAt && ["proposed ", since(proposedAt)], revision && [" at ", short(revision)])), panels.decision(detail, digest, Boolean(proposed)))),
       proposed && plan.whole(proposed));
   }
 
@@ -121,9 +122,13 @@ export function open(main, address) {
   }
 
   async function drawRun(one, place) {
+    if (!one.id) {
+      put(place, h("p", {class: "sub"}, "There are no details: an earlier version of the controller has recorded this run."));
+      return;
+    }
     put(place, h("p", {class: "sub"}, "Loading"));
     try {
-      const answer = await get(path(`history/${encodeURIComponent(one.id)}`));
+      const answer = await get(path("history", one.id));
       put(place, answer.message && h("p", {class: "sub"}, answer.message), answer.plan && [plan.counts(answer.plan, true), plan.steps(answer.plan), plan.outputs(answer.plan)],
         answer.log && h("pre", {class: "logs", tabindex: "0", "aria-label": "Log of the run"}, answer.log));
     } catch (error) {
@@ -138,6 +143,7 @@ export function open(main, address) {
   const close = stream(path("live"), {
     detail(next) {
       detail = next;
+      if (failed) drawn = fetched = "";
       failed = "";
       draw();
     },
@@ -148,6 +154,8 @@ export function open(main, address) {
     },
     gone(event) {
       failed = event.message;
+      left = event.history;
+      detail = null;
       draw();
     },
   }, () => {});
@@ -156,7 +164,7 @@ export function open(main, address) {
     detail = next;
     draw();
   }, (error) => {
-    if (detail) return;
+    if (detail || failed) return;
     failed = error.message;
     draw();
   });
