@@ -34,6 +34,8 @@ type Options struct {
 	// Run and Stack make it the pod of a run that is a Job, in place of one of the
 	// controller.
 	Run, Stack string
+	// Existing is for a pod that is there already, and bound to Node.
+	Existing bool
 	// Log returns what the pod has logged so far. It is polled while a client follows
 	// the log.
 	Log func() ([]byte, error)
@@ -73,6 +75,9 @@ func (n *Node) create(ctx context.Context, api client.Client, options Options) e
 	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(number)
 	if err := api.Status().Update(ctx, node); err != nil {
 		return err
+	}
+	if options.Existing {
+		return nil
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: options.Namespace}}
 	if err := api.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
