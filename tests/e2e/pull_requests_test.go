@@ -71,11 +71,84 @@ func TestAPullRequestShowsWhatItChanges(t *testing.T) {
 	u.awaitVerdict(working, "success")
 	u.Expect(u.kept()).To(Equal(kept), "previews change nothing")
 
+	u.forcePushes(p, replaced)
+	text = u.awaitComment(p, "1 to replace", "All servers", replaced)
+	u.Expect(text).NotTo(ContainSubstring("9443"))
+	u.awaitVerdict(replaced, "success")
+
+	u.forge.set(p.number, func(p *pull) { p.labels = nil })
+	u.looks()
+	u.leavesNothing(p)
+	unlabelled := u.pushes(p, u.files(u.with("443", "7443")))
+	u.looks()
+	u.Expect(u.stacksOfPreviews()).To(BeEmpty())
+	u.Expect(u.awaitComment(p, "All servers")).NotTo(ContainSubstring("7443"), "it stays as it was")
+	u.Expect(u.forge.of(unlabelled)).To(BeEmpty())
+	u.labels(p)
+	u.looks()
+	u.awaitComment(p, "7443", unlabelled)
+	u.awaitVerdict(unlabelled, "success")
+
 	u.closes(p)
 	u.looks()
 	u.leavesNothing(p)
 	u.Expect(u.forge.on(p.number)).To(HaveLen(1))
 	u.Expect(u.kept()).To(Equal(kept))
+}
+
+// TestPullRequestsOfOneStackAreToldApart: each has its own comment, digest and statuses. One of another directory changes nothing,
+// and what an author writes into a pull request reaches neither a template nor a comment.
+func TestPullRequestsOfOneStackAreToldApart(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	u := newReviewed(t, github())
+	one, two, other := u.opens("one", u.with("443", "8443")), u.opens("two", u.with("443", "9443")), u.opens("other", u.program)
+	u.pushes(other, sources.Files{"database/Pulumi.yaml": u.with("443", "5432")})
+	for _, p := range []*pull{one, two, other} {
+		u.labels(p)
+	}
+	u.looks()
+	first, second := u.awaitComment(one, "8443", one.commit), u.awaitComment(two, "9443", two.commit)
+	u.Expect(first).NotTo(ContainSubstring("9443"))
+	u.Expect(second).NotTo(ContainSubstring("8443"))
+	u.Expect(u.digestIn(first)).NotTo(Equal(u.digestIn(second)))
+	u.Expect(u.awaitComment(other, "No changes", other.commit)).NotTo(ContainSubstring("5432"))
+	for _, p := range []*pull{one, two, other} {
+		u.awaitVerdict(p.commit, "success")
+		u.Expect(u.forge.on(p.number)[0].text()).NotTo(ContainSubstring("@everyone"))
+	}
+
+	u.closes(one)
+	u.looks()
+	u.leavesNothing(one)
+	u.Expect(u.stacksOfPreviews()).To(HaveLen(2))
+	u.Expect(u.awaitComment(two, "9443")).To(Equal(second), "the end of one is not about the others")
+
+	const canary = "canary-of-a-reviewer-77f1"
+	hidden := u.pushes(two, u.files(u.with("Web servers", "{fn::secret: "+canary+"}")))
+	u.looks()
+	u.Expect(u.awaitComment(two, "[secret]", hidden)).NotTo(ContainSubstring(canary))
+}
+
+// TestACommitThatIsNotPreviewedSaysSo, when the Stack refuses the preview before its program is looked at.
+func TestACommitThatIsNotPreviewedSaysSo(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	u := newReviewed(t, github())
+	edit(u.tenant, u.stack, func(s *v1.Stack) { s.Spec.Backend, s.Spec.Suspend = "file:///elsewhere", true })
+	p := u.opens("feature", u.with("443", "8443"))
+	u.labels(p)
+	u.looks()
+	u.awaitComment(p, "spec.backend must be that of the Stack")
+	u.awaitVerdict(p.commit, "failure")
+	again := u.pushes(p, u.files(u.with("443", "9443")))
+	u.looks()
+	u.awaitVerdict(again, "failure")
+	u.awaitComment(p, "spec.backend must be that of the Stack", again)
+
+	edit(u.tenant, u.stack, func(s *v1.Stack) { s.Spec.Backend = u.backendURL() })
+	u.awaitComment(p, "9443", again)
+	u.awaitVerdict(again, "success")
 }
 
 // stacksOfPreviews are the Stacks that flux-operator has made.

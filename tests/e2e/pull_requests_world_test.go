@@ -232,6 +232,15 @@ func (r *reviewed) pushes(p *pull, files sources.Files) string {
 	return commit
 }
 
+// forcePushes has the branch of a pull request be an earlier commit of it.
+func (r *reviewed) forcePushes(p *pull, commit string) {
+	r.test.Helper()
+	r.Expect(r.repo.SetRef(r.ctx, "refs/heads/"+p.branch, commit)).To(Succeed())
+	r.Expect(r.repo.SetRef(r.ctx, fmt.Sprintf(r.forge.dialect.head, p.number), commit)).To(Succeed())
+	r.forge.set(p.number, func(p *pull) { p.commit = commit })
+	r.looks()
+}
+
 // labels lets the preview of a pull request run.
 func (r *reviewed) labels(p *pull) {
 	r.forge.set(p.number, func(p *pull) { p.labels = []string{"preview"} })
