@@ -117,7 +117,7 @@ func (u *policyGuide) hasProvider() {
 	u.Expect(os.MkdirAll(plugin, 0o755)).To(Succeed())
 	u.Expect(os.Symlink(provider, filepath.Join(plugin, "pulumi-resource-aws"))).To(Succeed())
 	u.Expect(os.Symlink(u.Path("node_modules"), filepath.Join(u.home, "node_modules"))).To(Succeed())
-	u.env = append(u.env, "STAND_IN_CLOUD="+filepath.Join(u.home, "cloud"), "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true")
+	u.env = append(u.env, "PULUMI_HOME="+filepath.Join(u.home, ".pulumi"), "STAND_IN_CLOUD="+filepath.Join(u.home, "cloud"), "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true")
 }
 
 // applies applies a manifest, as the Kustomization of the platform team would.
