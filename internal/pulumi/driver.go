@@ -84,6 +84,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 // workAlone leaves no process of the run alive, not even after a panic.
 func (s *session) workAlone(ctx context.Context) (exit, error) {
 	defer s.leaveGoCache()
+	defer s.giveBackDependencies()
 	defer s.endLeftovers()
 	last, err := s.work(ctx)
 	s.disclose(ctx, last)

@@ -24,6 +24,9 @@ type Snapshots interface {
 	Restore(ctx context.Context, id snapshot.ID, root *os.Root) (bool, error)
 	// Save keeps files of the workspace.
 	Save(ctx context.Context, id snapshot.ID, root *os.Root, names []string) error
+	// TakeBack takes what Restore or Save has left in a workspace for the next run with the same snapshot. No process
+	// of the run is alive any more.
+	TakeBack(workspace string) error
 	// Passed reports whether a check has passed, and SetPassed remembers it.
 	Passed(id snapshot.ID) bool
 	SetPassed(id snapshot.ID)
@@ -137,6 +140,23 @@ func (s *session) keepDependencies(ctx context.Context, id snapshot.ID, root *os
 		return fmt.Errorf("%w: they are not in a virtual environment in the workspace", snapshot.ErrUnfit)
 	}
 	return s.driver.Snapshots.Save(ctx, id, root, names)
+}
+
+// giveBackDependencies leaves the dependencies of the program and of the policy packs to the next run. It follows
+// endLeftovers.
+func (s *session) giveBackDependencies() {
+	if s.driver.Snapshots == nil {
+		return
+	}
+	workspaces := []string{s.dir.Workspace()}
+	for n := range s.run.Policies {
+		workspaces = append(workspaces, s.dir.Policy(n).Workspace())
+	}
+	for _, workspace := range workspaces {
+		if err := s.driver.Snapshots.TakeBack(workspace); err != nil {
+			s.say(err.Error())
+		}
+	}
 }
 
 // snapshotID returns which snapshot has the dependencies of the program, if they are kept at all, and

@@ -118,18 +118,25 @@ func (c *Cache) Close() error {
 	return c.store.makeRoom("", 0)
 }
 
-// findCaches measures the caches that an earlier process has left, and removes those that it was
-// writing or removing when it ended.
-func (s *Store) findCaches() error {
-	left, err := filepath.Glob(filepath.Join(s.dir, "*", "*"+removing))
-	if err != nil {
-		return err
-	}
-	for _, path := range left {
-		if err := readonly.RemoveAll(path); err != nil {
+// removeLeft removes what an earlier process was removing, and its copies: nobody knows what has happened to them.
+func (s *Store) removeLeft() error {
+	for _, kind := range []string{removing, copied} {
+		left, err := filepath.Glob(filepath.Join(s.dir, "*", "*"+kind))
+		if err != nil {
 			return err
 		}
+		for _, path := range left {
+			if err := readonly.RemoveAll(path); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// findCaches measures the caches that an earlier process has left, and removes those that it was
+// writing when it ended.
+func (s *Store) findCaches() error {
 	found, err := filepath.Glob(filepath.Join(s.dir, "*", cacheName))
 	if err != nil {
 		return err

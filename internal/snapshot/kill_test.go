@@ -50,6 +50,9 @@ func TestSaveAndRestoreUntilKilled(t *testing.T) {
 		if found, err := store.Restore(t.Context(), of, other); err != nil || !found {
 			t.Fatalf("found %v: %v", found, err)
 		}
+		if err := errors.Join(store.TakeBack(root.Name()), store.TakeBack(other.Name())); err != nil {
+			t.Fatal(err)
+		}
 		if err := errors.Join(os.RemoveAll(root.Name()), os.RemoveAll(other.Name())); err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +82,7 @@ func TestAKilledProcessLeavesWholeSnapshots(t *testing.T) {
 
 		store := openAt(t, filepath.Join(dir, "snapshots"), roomy)
 		g.Expect(filepath.Glob(filepath.Join(store.dir, "*", "*"+writing))).To(BeEmpty())
+		g.Expect(idleCopies(store)).To(BeEmpty(), "nobody knows what happened to them")
 		for _, key := range []string{"0", "1"} {
 			root := workspace(t, nil)
 			found, err := store.Restore(t.Context(), id("apps", key), root)

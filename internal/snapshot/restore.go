@@ -34,6 +34,9 @@ var ErrPartial = errors.New("copying a dependency snapshot failed half-way")
 // cannot be copied whole is removed too, so that the next run installs: the error wraps
 // ErrPartial. Any other error leaves the workspace as it was.
 func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error) {
+	if found, err := s.reuse(id, root); found || errors.Is(err, ErrPartial) {
+		return found, err
+	}
 	verified, err := s.openVerified(ctx, id)
 	if errors.Is(err, unix.ESTALE) { // it was replaced, and the other one can be read
 		verified, err = s.openVerified(ctx, id)
@@ -46,13 +49,16 @@ func (s *Store) Restore(ctx context.Context, id ID, root *os.Root) (bool, error)
 	case err != nil:
 		return false, fmt.Errorf("reading a dependency snapshot: %w", err)
 	}
-	_, err = awaitVolume(ctx, func() (none struct{}, err error) {
+	brought, err := awaitVolume(ctx, func() (content, error) {
 		_ = touch(verified.Name()) // it fails on a volume that is mounted read-only
-		err = extract(ctx, io.NewSectionReader(verified, 0, verified.size), root)
-		return none, errors.Join(err, verified.Close())
+		brought, err := extract(ctx, io.NewSectionReader(verified, 0, verified.size), root)
+		return brought, errors.Join(err, verified.Close())
 	})
 	switch {
+	case err == nil && brought.namesWorkspace:
+		return true, nil
 	case err == nil:
+		s.lend(root, s.sealed(id, root, brought.names, verified.size))
 		return true, nil
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("%w: %w", ErrPartial, context.Cause(ctx))
@@ -148,27 +154,34 @@ type batched struct {
 	text   []byte
 }
 
+// content is what a snapshot has brought.
+type content struct {
+	names []string
+	// namesWorkspace is set if a file names the workspace.
+	namesWorkspace bool
+}
+
 // extract unpacks a tar. Links are made last, so that nothing is written through one.
-func extract(ctx context.Context, from io.Reader, root *os.Root) error {
+func extract(ctx context.Context, from io.Reader, root *os.Root) (content, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	e := extractor{root: root, group: group}
 	err := e.read(ctx, tar.NewReader(bufio.NewReaderSize(from, 1<<20)))
 	if err := errors.Join(err, group.Wait()); err != nil {
-		return err
+		return content{}, err
 	}
 	for _, link := range e.links {
 		if err := makeLink(root, link); err != nil {
-			return err
+			return content{}, err
 		}
 	}
 	// A directory that may not be written to gets what is in it first.
 	for _, dir := range slices.Backward(e.dirs) {
 		if err := root.Chmod(dir.Name, dir.FileInfo().Mode().Perm()); err != nil {
-			return err
+			return content{}, err
 		}
 	}
-	return nil
+	return e.brought, nil
 }
 
 type extractor struct {
@@ -177,6 +190,7 @@ type extractor struct {
 	next  batch
 	// links and dirs are what is left to do at the end.
 	links, dirs []*tar.Header
+	brought     content
 }
 
 func (e *extractor) read(ctx context.Context, from *tar.Reader) error {
@@ -198,6 +212,7 @@ func (e *extractor) read(ctx context.Context, from *tar.Reader) error {
 
 func (e *extractor) add(from *tar.Reader, header *tar.Header) error {
 	header.Name = path.Clean(header.Name)
+	e.brought.names = append(e.brought.names, header.Name)
 	switch header.Typeflag {
 	case tar.TypeDir:
 		if header.FileInfo().Mode().Perm()&0o700 != 0o700 {
@@ -222,6 +237,7 @@ func (e *extractor) add(from *tar.Reader, header *tar.Header) error {
 		return err
 	}
 	if was := header.PAXRecords[workspaceRecord]; was != "" {
+		e.brought.namesWorkspace = true
 		text = bytes.ReplaceAll(text, []byte(was), []byte(e.root.Name()))
 		// What Python has compiled of the other form must look older than this one.
 		header.ModTime = time.Now()

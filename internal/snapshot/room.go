@@ -21,7 +21,7 @@ import (
 // namespace leaves its snapshots, and would keep its share for ever.
 const staleAfter = 24 * time.Hour
 
-// entry is a snapshot or a cache.
+// entry is a snapshot, a copy of one or a cache.
 type entry struct {
 	path string
 	size int64
@@ -29,6 +29,8 @@ type entry struct {
 	// inUse is set for a cache that a run uses, and isUnfinished for a snapshot that another process
 	// is writing: neither can be removed.
 	inUse, isUnfinished bool
+	// isCopy is set for a copy of a snapshot that no run uses.
+	isCopy bool
 }
 
 func (e entry) isRemovable() bool { return !e.inUse && !e.isUnfinished }
@@ -44,7 +46,7 @@ type room struct {
 	now       time.Time
 }
 
-// choose chooses what to remove, and tells whether there is room then. First goes a cache that
+// choose chooses what to remove, and tells whether there is room then. First go the copies, then a cache that
 // alone is bigger than the limit, then what nobody has used for long, then the least recently used
 // of the namespace that has the most. A namespace keeps its share, an equal part of the limit,
 // whatever the others bring. The caches in use do not count if nothing more can be removed: they
@@ -52,6 +54,7 @@ type room struct {
 func (r room) choose(all []entry) (removed []entry, isRoom bool) {
 	left := slices.Clone(all)
 	slices.SortFunc(left, func(a, b entry) int { return cmp.Or(a.used.Compare(b.used), strings.Compare(a.path, b.path)) })
+	left, removed = r.chooseCopies(left)
 	taken := map[string]int64{}
 	if r.size > 0 {
 		taken[r.namespace] = r.size
@@ -79,6 +82,22 @@ func (r room) choose(all []entry) (removed []entry, isRoom bool) {
 		}
 	}
 	return removed, total <= r.limit
+}
+
+// chooseCopies chooses the copies to remove: those that no run has used for long, and the least recently used until there
+// is room for everything. It returns everything else, for which there is either room, or no copy any more.
+func (r room) chooseCopies(all []entry) (others, removed []entry) {
+	total := r.size + sum(all)
+	for _, e := range all {
+		switch {
+		case !e.isCopy:
+			others = append(others, e)
+		case total > r.limit || r.now.Sub(e.used) > idleAfter:
+			removed = append(removed, e)
+			total -= e.size
+		}
+	}
+	return others, removed
 }
 
 // next is the index of what goes next, -1 if all that is left stays. The entries are sorted by their use.
@@ -111,7 +130,7 @@ func (s *Store) makeRoom(namespace string, size int64) error {
 	return err
 }
 
-// evict removes snapshots, and returns the directories of caches that are to be removed.
+// evict removes snapshots, and returns the directories of caches and copies that are to be removed.
 func (s *Store) evict(namespace string, size int64) (retired []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,13 +138,20 @@ func (s *Store) evict(namespace string, size int64) (retired []string, err error
 	if err != nil {
 		return nil, fmt.Errorf("reading the directory of dependency snapshots: %w", err)
 	}
-	all = s.withCaches(all)
+	all = s.withSpares(s.withCaches(all))
 	removed, isRoom := room{limit: s.limit, namespace: namespace, size: size, now: time.Now()}.choose(all)
 	if size > 0 && !isRoom {
 		return nil, fmt.Errorf("%w: they have %d bytes, and all snapshots together may have %d, of which the other namespaces have %d in use: "+
 			"raise --dependency-cache-size", ErrUnfit, size, s.limit, sum(slices.DeleteFunc(all, func(e entry) bool { return e.namespace() == namespace })))
 	}
 	for _, e := range removed {
+		if e.isCopy {
+			retired = append(retired, e.path)
+			if err := s.retireSpare(e.path); err != nil {
+				return retired, fmt.Errorf("removing a copy of dependencies: %w", err)
+			}
+			continue
+		}
 		if s.caches[e.path] == nil {
 			if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return retired, fmt.Errorf("removing a dependency snapshot: %w", err)

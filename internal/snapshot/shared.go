@@ -113,5 +113,5 @@ func (s *Store) Discard(id ID) error {
 	if err := os.Remove(s.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing a dependency snapshot: %w", err)
 	}
-	return nil
+	return s.forget(id)
 }

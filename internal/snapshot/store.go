@@ -54,6 +54,9 @@ type Store struct {
 	passed map[ID]bool
 	// caches are the caches of the namespaces by their paths.
 	caches map[string]*cache
+	// lent are the copies in the workspaces of runs, and spares those that no run uses, the one that was used last at the end.
+	lent   map[string]*spare
+	spares map[ID][]*spare
 }
 
 // New keeps snapshots in a directory, which has one writer at a time. It is not touched before
@@ -62,7 +65,7 @@ type Store struct {
 func New(dir string, limit int64) *Store {
 	s := &Store{
 		dir: dir, limit: limit, patience: patience,
-		busy: map[ID]*hold{}, passed: map[ID]bool{}, caches: map[string]*cache{},
+		busy: map[ID]*hold{}, passed: map[ID]bool{}, caches: map[string]*cache{}, lent: map[string]*spare{}, spares: map[ID][]*spare{},
 	}
 	s.open = sync.OnceValue(s.prepare)
 	return s
@@ -72,7 +75,7 @@ func (s *Store) prepare() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of dependency snapshots: %w", err)
 	}
-	if err := s.findCaches(); err != nil {
+	if err := errors.Join(s.removeLeft(), s.findCaches()); err != nil {
 		return fmt.Errorf("reading the caches of dependencies: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(s.dir, "*", "*"+writing))
@@ -144,7 +147,7 @@ func (s *Store) entries() ([]entry, error) {
 	return all, nil
 }
 
-// Size is how many bytes the snapshots and caches take.
+// Size is how many bytes the snapshots, their copies that no run uses, and the caches take.
 func (s *Store) Size() (int64, error) {
 	all, err := s.entries()
 	if err != nil {
@@ -152,7 +155,7 @@ func (s *Store) Size() (int64, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sum(all) + s.sizeOfCaches(), nil
+	return sum(s.withSpares(all)) + s.sizeOfCaches(), nil
 }
 
 func sum(all []entry) (size int64) {

@@ -29,7 +29,18 @@ func (s *Store) Save(ctx context.Context, id ID, root *os.Root, names []string) 
 	if err != nil {
 		return err
 	}
-	return s.keep(id, size, func(file *os.File) error { return Write(untilDone{ctx: ctx, to: file}, root, names) })
+	// What the installation has left is sealed first, so that it is what was written, or not used again.
+	lent := s.sealed(id, root, names, size)
+	var namesWorkspace bool
+	err = s.keep(id, size, func(file *os.File) (err error) {
+		namesWorkspace, err = write(untilDone{ctx: ctx, to: file}, root, names)
+		return err
+	})
+	if err != nil || namesWorkspace {
+		return errors.Join(err, s.discardCopies(lent))
+	}
+	s.lend(root, lent)
+	return nil
 }
 
 // keep makes room for a snapshot of about this size, and keeps what is written.
@@ -55,7 +66,7 @@ func (s *Store) keep(id ID, size int64, write func(*os.File) error) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("writing a dependency snapshot: %w", err), os.Remove(file.Name()))
 	}
-	return s.makeRoom("", 0) // the tar is a bit larger than its files
+	return errors.Join(s.forget(id), s.makeRoom("", 0)) // the tar is a bit larger than its files
 }
 
 // SizeOf is about how much a snapshot of the files takes.
@@ -76,27 +87,35 @@ func SizeOf(root *os.Root, names []string) (int64, error) {
 
 // Write writes a snapshot: a tar and its SHA-256.
 func Write(to io.Writer, root *os.Root, names []string) error {
+	_, err := write(to, root, names)
+	return err
+}
+
+// write reports whether a file names the workspace.
+func write(to io.Writer, root *os.Root, names []string) (namesWorkspace bool, err error) {
 	buffered := bufio.NewWriterSize(to, 1<<20)
 	w := writer{root: root, sum: sha256.New()}
 	w.tar = tar.NewWriter(io.MultiWriter(buffered, w.sum))
 	for _, name := range names {
 		if err := w.add(name); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := w.tar.Close(); err != nil {
-		return err
+		return false, err
 	}
 	if _, err := buffered.Write(w.sum.Sum(nil)); err != nil {
-		return err
+		return false, err
 	}
-	return buffered.Flush()
+	return w.namesWorkspace, buffered.Flush()
 }
 
 type writer struct {
 	root *os.Root
 	tar  *tar.Writer
 	sum  hash.Hash
+	// namesWorkspace is set if a file has a workspaceRecord.
+	namesWorkspace bool
 }
 
 func (w *writer) add(name string) error {
@@ -176,6 +195,7 @@ func (w *writer) addText(file io.Reader, header *tar.Header) error {
 	}
 	if namesDirectories(header.Name, text) && bytes.Contains(text, []byte(w.root.Name())) {
 		header.PAXRecords = map[string]string{workspaceRecord: w.root.Name()}
+		w.namesWorkspace = true
 	}
 	if err := w.tar.WriteHeader(header); err != nil {
 		return err
