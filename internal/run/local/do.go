@@ -38,6 +38,7 @@ func (r *Runner) execute(ctx context.Context, started run.Run, log logr.Logger) 
 	if err := r.usable(); err != nil {
 		return pulumi.Failure(started, run.WorkspaceFailed, err, begin) // in memory only: there is nowhere to store it
 	}
+	r.spread()
 	result = r.executor.Do(ctx, pulumi.Directory(r.dir(started.ID)), started, say)
 	if result.Interrupted {
 		r.addReported(started.ID, &result)

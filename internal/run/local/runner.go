@@ -66,6 +66,8 @@ type Runner struct {
 	end  context.CancelCauseFunc
 	// work counts the runs in flight.
 	work sync.WaitGroup
+	// spread prepares the work directory, once.
+	spread func()
 
 	mu     sync.Mutex
 	closed bool
@@ -107,6 +109,7 @@ func New(options Options) *Runner {
 		runs:     make(map[string]*record),
 	}
 	r.Slots = r.guarded(false)
+	r.spread = sync.OnceFunc(func() { spread(options.Dir) })
 	return r
 }
 
