@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -96,32 +95,32 @@ func newSpare(id ID, root *os.Root, names []string, size int64) (*spare, error) 
 
 // sort finds the outermost directories, and the files beside them. It returns what is in the directories.
 func (c *spare) sort(root *os.Root, names []string) (within []string, err error) {
-	infos, isDir := make([]fs.FileInfo, 0, len(names)), map[string]bool{}
+	isNamed := make(map[string]bool, len(names))
 	for _, name := range names {
+		isNamed[name] = true
+	}
+	size := 0
+	for _, name := range names {
+		if isNamed[path.Dir(name)] {
+			within = append(within, name)
+			continue
+		}
 		info, err := root.Lstat(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			within, c.dirs = append(within, name), append(c.dirs, name)
+			continue
+		case !info.Mode().IsRegular() || size+int(info.Size()) > maxLoose:
+			return nil, fmt.Errorf("%w: %s is not in one of their directories", errNoCopy, name)
+		}
+		text, err := root.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		infos = append(infos, info)
-		isDir[name] = info.IsDir()
-	}
-	size := 0
-	for i, name := range names {
-		switch {
-		case isDir[path.Dir(name)]:
-			within = append(within, name)
-		case isDir[name]:
-			within, c.dirs = append(within, name), append(c.dirs, name)
-		case infos[i].Mode().IsRegular() && size+int(infos[i].Size()) <= maxLoose:
-			text, err := root.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			size += len(text)
-			c.loose = append(c.loose, batched{text: text, header: &tar.Header{Mode: int64(infos[i].Mode().Perm()), Name: name, ModTime: infos[i].ModTime()}})
-		default:
-			return nil, fmt.Errorf("%w: %s is not in one of their directories", errNoCopy, name)
-		}
+		size += len(text)
+		c.loose = append(c.loose, batched{text: text, header: &tar.Header{Name: name, Mode: int64(info.Mode().Perm()), ModTime: info.ModTime()}})
 	}
 	if len(c.dirs) == 0 {
 		return nil, fmt.Errorf("%w: they have no directory", errNoCopy)
