@@ -66,6 +66,9 @@ func newSeal(dirs []place, names []string) (*seal, error) {
 // check fails if anything has changed since newSeal, or still can: a file is open for writing. The directories
 // may have moved. Nobody who may not use them may be able to open a file in them meanwhile.
 func (s *seal) check(dirs []place) error {
+	if s.isBroken() {
+		return errBroken
+	}
 	look := inspection{sum: sha256.New(), watch: -1}
 	sum, err := look.all(dirs)
 	if err == nil && sum != s.sum {
