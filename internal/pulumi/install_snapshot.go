@@ -46,7 +46,7 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	if !isKept {
 		return s.installBy(ctx, plan)
 	}
-	s.skipTypeCheck(id)
+	s.skipTypeCheck(root, id)
 	// Runs that start together install once.
 	unlock, err := s.lockSnapshot(ctx, id)
 	switch {

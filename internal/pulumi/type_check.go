@@ -5,6 +5,7 @@ package pulumi
 
 import (
 	"crypto/sha256"
+	"os"
 	"slices"
 	"strings"
 
@@ -18,11 +19,11 @@ const transpileOnly = "PULUMI_NODEJS_TRANSPILE_ONLY"
 
 // skipTypeCheck leaves out the check of types for a program that has passed it before with the
 // same dependencies: its result is the same. What the Stack says has precedence.
-func (s *session) skipTypeCheck(dependencies snapshot.ID) {
+func (s *session) skipTypeCheck(root *os.Root, dependencies snapshot.ID) {
 	if !s.needs.isNode() || slices.ContainsFunc(s.env, func(variable string) bool { return strings.HasPrefix(variable, transpileOnly+"=") }) {
 		return
 	}
-	id := s.typeCheckID(dependencies)
+	id := s.typeCheckID(root, dependencies)
 	if s.driver.Snapshots.Passed(id) {
 		s.env = append(s.env, transpileOnly+"=true")
 		return
@@ -31,11 +32,14 @@ func (s *session) skipTypeCheck(dependencies snapshot.ID) {
 }
 
 // typeCheckID identifies what the check of types reads: the source, the dependencies and the
-// settings. A program may import files only for some of its stacks.
-func (s *session) typeCheckID(dependencies snapshot.ID) snapshot.ID {
+// settings. A program may load files only for some of its stacks.
+func (s *session) typeCheckID(root *os.Root, dependencies snapshot.ID) snapshot.ID {
 	k := keyHash{sha256.New()}
 	artifact := s.run.Program.Artifact
-	k.add("type check", string(dependencies.Key[:]), artifact.Digest, artifact.Dir, s.stack)
+	k.add("type check", string(dependencies.Key[:]), artifact.Digest, artifact.Dir)
+	if !loadsTheSameFiles(root) {
+		k.add("stack", s.stack)
+	}
 	for _, variable := range s.env {
 		if strings.HasPrefix(variable, "PULUMI_NODEJS_") {
 			k.add("variable", variable)

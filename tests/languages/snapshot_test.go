@@ -6,6 +6,8 @@ package languages
 import (
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -59,7 +61,6 @@ func TestDependenciesAreInstalledOnceForANamespace(t *testing.T) {
 		delete(s.EnvRefs, "NPM_TOKEN") // as one that has expired
 	})
 	p.awaitReady(first)
-	p.Expect(output(first, "types")).To(Equal(`"checked"`), "it is another source")
 	p.Expect(copies).To(ContainElement(output(first, "copied")), "also by another commit")
 
 	p.edit(first, func(s *v1.StackSpec) { s.Config["app:value"] = value("spoil") })
@@ -72,6 +73,11 @@ func TestDependenciesAreInstalledOnceForANamespace(t *testing.T) {
 		p.Expect(output(first, "spoilt")).To(Equal("false"), "what a program writes stays its own")
 		p.Expect(output(first, "copied")).NotTo(Equal(spoilt))
 	}
+	p.commit(sources.Files{"index.ts": program["index.ts"] + "export const wrong: number = \"a text\";\n"})
+	p.Eventually(func(g Gomega) {
+		g.Expect(p.Get(t.Context(), keyOf(first), first)).To(Succeed())
+		g.Expect(conditions.GetMessage(first, meta.ReadyCondition)).To(ContainSubstring("not assignable to type 'number'"), "another source is checked")
+	}).Should(Succeed())
 	p.Expect(registry.Downloads.Load()).To(Equal(installed), "nothing was installed again")
 
 	other := newProject(t, program)
