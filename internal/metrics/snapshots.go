@@ -31,7 +31,7 @@ func NewSnapshots(registerer prometheus.Registerer, store *snapshot.Store) (*Sna
 	}
 	for _, collector := range []prometheus.Collector{s.used, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pulumi_dependency_snapshots_bytes",
-		Help: "Size of all snapshots of dependencies and of the caches of Go.",
+		Help: "Size of all snapshots of dependencies, of their copies that wait for the next run, and of the caches of Go.",
 	}, func() float64 {
 		size, err := store.Size()
 		if err != nil {

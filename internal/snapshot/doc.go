@@ -9,6 +9,9 @@
 // of a copy of a tree. Each run gets a copy of its own: what a program writes never gets
 // back into a snapshot.
 //
+// A copy that a run has left untouched is kept for the next run of the same namespace, which gets
+// it by a rename: see seal for how every change is noticed.
+//
 // What is too big for that stays in the cache of its namespace, where tools use it in place.
 //
 // What decides whether two installations are the same is the key, which is the caller's. This

@@ -36,7 +36,24 @@ func openAt(t *testing.T, dir string, limit int64) *Store {
 	if err := store.open(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { endWatches(store) })
 	return store
+}
+
+// endWatches gives back the instances of inotify, of which a user has few.
+func endWatches(store *Store) {
+	store.mu.Lock()
+	defer store.mu.Unlock()
+	for _, c := range store.lent {
+		_ = c.seal.Close()
+	}
+	for _, all := range store.spares {
+		for _, c := range all {
+			_ = c.seal.Close()
+		}
+	}
+	clear(store.lent)
+	clear(store.spares)
 }
 
 // workspace is a directory with files.
