@@ -62,7 +62,7 @@ func TestACopyThatMayStillChangeIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// tmpfs sets no time for what is written through a mapping.
+// Not every kernel sets a time for what is written on tmpfs through a mapping that was read before.
 func TestAMappingOnTmpfsIsNoticed(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err != nil {
 		t.Skip(err)

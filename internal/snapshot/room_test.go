@@ -28,6 +28,9 @@ func TestRoomIsSharedFairly(t *testing.T) {
 		e.isUnfinished = true
 		return e
 	}
+	copyOf := func(path string, size int64, minutes int) entry {
+		return entry{path: "/s/" + path, size: size, used: now.Add(-time.Duration(minutes) * time.Minute), isCopy: true}
+	}
 	for name, tt := range map[string]struct {
 		all    []entry
 		size   int64
@@ -52,6 +55,16 @@ func TestRoomIsSharedFairly(t *testing.T) {
 		},
 		"what another process is writing counts": {all: []entry{unfinished("a/1", 90)}, size: 20, noRoom: true},
 		"what is old makes room beside it":       {all: []entry{unfinished("a/1", 50), at("b/1", 40, 25)}, size: 20, want: []string{"b/1"}},
+		"copies go first": {
+			all: []entry{at("a/1", 40, 30), copyOf("b/c1", 20, 1), copyOf("b/c2", 20, 2)}, size: 40, want: []string{"b/c2"},
+		},
+		"and then what goes without them": {
+			all: []entry{at("a/1", 50, 30), at("b/1", 30, 1), copyOf("b/c1", 20, 1)}, size: 40, want: []string{"b/c1", "a/1"},
+		},
+		"a copy that waits for long goes, although there is room": {
+			all: []entry{copyOf("a/c1", 10, 31), copyOf("a/c2", 10, 29)}, want: []string{"a/c1"},
+		},
+		"a copy makes no share smaller": {all: []entry{at("a/1", 90, 1), copyOf("b/c1", 10, 1)}, size: 0},
 		"what alone is too big goes first": {
 			all: []entry{at("a/1", 10, 9), at("a/cache", 200, 1)}, want: []string{"a/cache"},
 		},

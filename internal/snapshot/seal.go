@@ -27,9 +27,9 @@ var errBroken = errors.New("the directories were changed")
 //
 //   - A write, and every other change, sets the change time of a file or of its directory, and nobody
 //     can set that time. A file has another inode if it was replaced.
-//   - Some ioctls exchange the blocks of two files and set no time, and tmpfs sets none for what is
-//     written through a mapping. All of them need a file that is open for writing. The directories are
-//     watched for its close.
+//   - Some ioctls exchange the blocks of two files and set no time, and not every kernel sets one for
+//     all that is written through a mapping. Both need a file that is open for writing. The directories
+//     are watched for its close.
 //   - A process that outlives its run may have one open still. The kernel grants no read lease then.
 type seal struct {
 	// fd is an instance of inotify.
