@@ -133,7 +133,7 @@ func unreachable(dirs []string, rules []sandbox.Rule) map[string]string {
 // the controller's, such as the states of a file backend on the same volume.
 func ownDirs(data string) []string {
 	own := []string{"/var/run/secrets", "/run/secrets"}
-	for _, name := range []string{"runs", "plugins", "plugins-not-shared", "schemas", "dependencies", "lock"} {
+	for _, name := range []string{"runs", "plugins", "plugins-not-shared", "schemas", "provider-schemas", "dependencies", "lock"} {
 		own = append(own, filepath.Join(data, name))
 	}
 	return own

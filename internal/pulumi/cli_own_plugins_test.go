@@ -106,6 +106,7 @@ func TestARunNeverWritesThePluginsOfOthers(t *testing.T) {
 	l.Expect(ofHostile.Load()).To(BeEquivalentTo(1))
 	l.Expect(os.ReadDir(shared)).To(BeEmpty(), "also of what the plugin itself plants there")
 	l.Expect(filepath.Join(l.driver.Cache, "schemas")).NotTo(BeADirectory(), "schemas decide what is passed to providers")
+	l.Expect(os.ReadDir(l.driver.sharedSchemas())).To(BeEmpty(), "none of a plugin that all runs do not have")
 	l.Expect(l.saidLines()).To(ContainElement(HavePrefix("the plugin lab 0.1.0 stays in the directory of this run: installing it for all runs: ")))
 
 	// The next run does not wait for that again, and can do without.
@@ -129,12 +130,13 @@ func TestARunNeverWritesThePluginsOfOthers(t *testing.T) {
 	l.Expect(downloads.Load() + ofHostile.Load()).To(BeEquivalentTo(4))
 	l.Expect(os.Readlink(filepath.Join(dir.pulumiHome(), "plugins", "resource-lab-v0.1.0", "pulumi-resource-lab"))).To(HavePrefix(shared))
 	l.Expect(l.things()).To(Equal(1))
+	l.Expect(os.ReadDir(l.driver.sharedSchemas())).To(BeEmpty(), "that of another server has another name")
 	l.Expect(string(dir.pluginStep())).NotTo(BeADirectory())
 }
 
 // planted is a command that plants something in what runs share.
 func planted(d *Driver) string {
-	return "for dir in plugins plugins/resource-other-v1.0.0 schemas; do mkdir -p " + d.Cache + "/$dir; echo planted >" + d.Cache + "/$dir/planted; done 2>/dev/null"
+	return "for dir in plugins plugins/resource-other-v1.0.0 schemas provider-schemas; do mkdir -p " + d.Cache + "/$dir; echo planted >" + d.Cache + "/$dir/planted; done 2>/dev/null"
 }
 
 // Without a sandbox it is so: the test above can fail.
@@ -146,7 +148,31 @@ func TestWithoutASandboxAPluginPlantsOthers(t *testing.T) {
 	hostile, _ := l.publishesLab(planted(l.driver))
 	_, result := l.runsLab(", pluginDownloadURL: \"" + hostile + "\"")
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
-	for _, dir := range []string{"plugins", "plugins/resource-other-v1.0.0", "plugins/resource-lab-v0.1.0", "schemas"} {
+	for _, dir := range []string{"plugins", "plugins/resource-other-v1.0.0", "plugins/resource-lab-v0.1.0", "schemas", "provider-schemas"} {
 		l.Expect(filepath.Join(l.driver.Cache, dir)).To(BeADirectory(), dir)
 	}
+}
+
+// Programs also never write the schemas of plugins that the platform has installed beforehand.
+func TestASchemaIsAskedForOnce(t *testing.T) {
+	short.Skip(t)
+	t.Parallel()
+	l := newLab(t)
+	l.withProvider()
+	l.acquires(false)
+	l.driver.NoPluginDownload = true
+	schema := filepath.Join(l.driver.sharedSchemas(), "lab-0.1.0.json")
+	first, result := l.runsLab("")
+	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+	l.Expect(os.ReadFile(schema)).To(ContainSubstring("lab:index:Thing"))
+	l.Expect(filepath.Join(first.schemas(), "lab-0.1.0.json")).To(BeARegularFile())
+
+	// Pulumi YAML replaces what it does not use. With plugins of its own, the links of a run are younger than the schema.
+	for _, none := range []bool{true, false} {
+		l.driver.NoPluginDownload = none
+		next, result := l.runsLab("")
+		l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
+		l.Expect(os.Readlink(filepath.Join(next.schemas(), "lab-0.1.0.json"))).To(Equal(schema))
+	}
+	l.Expect(strings.Join(l.newCalls(), "\n")).To(MatchRegexp(`(?s)^[^/]*get-schema[^/]*$`), "of the first run alone")
 }

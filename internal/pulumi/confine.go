@@ -40,7 +40,7 @@ func (s *session) confineInstaller() ([]sandbox.Rule, error) {
 func (d Directory) rules(packs int) []sandbox.Rule {
 	all := slices.Concat(
 		sandbox.Reads(string(d)),
-		sandbox.Writes(d.Workspace(), d.home(), d.temp(), d.built(), d.plugins()),
+		sandbox.Writes(d.Workspace(), d.home(), d.temp(), d.built(), d.plugins(), d.schemas()),
 		sandbox.Fills(d.planPipe()),
 	)
 	for n := range packs {
@@ -58,7 +58,7 @@ func (d Directory) rules(packs int) []sandbox.Rule {
 // sharedRules are those for what runs share.
 func (d *Driver) sharedRules(r run.Run) []sandbox.Rule {
 	// No run writes what others execute, nor a schema, which decides what Pulumi YAML passes to a provider.
-	shared := slices.Concat(sandbox.Reads(d.sharedPlugins()), d.systemRules())
+	shared := slices.Concat(sandbox.Reads(d.sharedPlugins(), d.sharedSchemas()), d.systemRules())
 	return append(shared, backendRules(r.Backend)...)
 }
 

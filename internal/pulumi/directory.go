@@ -72,6 +72,9 @@ func (d Directory) pluginStep() Directory { return Directory(filepath.Join(strin
 // plugins are those of the run.
 func (d Directory) plugins() string { return filepath.Join(string(d), "plugins") }
 
+// schemas are those of providers that the run has asked for.
+func (d Directory) schemas() string { return filepath.Join(string(d), "schemas") }
+
 func (d Directory) policies() string { return filepath.Join(string(d), "policies") }
 
 // of is the directory of another run, a sibling of this one.
@@ -109,7 +112,7 @@ func (d Directory) Clear() error {
 // how far it had come.
 func (d Directory) ClearBulk() error {
 	return remove(d.Workspace(), d.home(), d.temp(), d.stdout(), d.stderr(), d.state(), d.planPipe(), d.searchEnd(), d.built(), d.aside(),
-		d.policies(), d.Identity(), d.plugins(), string(d.pluginStep()))
+		d.policies(), d.Identity(), d.plugins(), d.schemas(), string(d.pluginStep()))
 }
 
 func remove(paths ...string) error {

@@ -70,6 +70,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 
 	ended, cause := time.Now(), context.Cause(ctx)
 	s.sharePlugins(ctx)
+	s.shareSchemas(ctx)
 	result := s.result(s.ending(last, err, cause))
 	result.StartedAt, result.EndedAt = started, ended
 	s.noteTypeCheck(result.Outcome)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -114,6 +115,19 @@ func (s *session) sharePlugin(ctx context.Context, plugin pluginName) error {
 }
 
 func (s *session) installShared(ctx context.Context, plugin pluginName, flags ...string) error {
+	args := append([]string{"plugin", "install", "--exact", plugin.kind, plugin.name, plugin.version}, flags...)
+	if err := s.pluginStep(ctx, nil, sandbox.Writes(s.driver.sharedPlugins()), args...); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(s.driver.sharedPlugins(), plugin.dir())); err != nil {
+		return fmt.Errorf("Pulumi did not install it: %w", err)
+	}
+	return nil
+}
+
+// pluginStep calls the CLI with the plugins of all runs, and with nothing of a program. The output is captured if
+// there is a place for it.
+func (s *session) pluginStep(ctx context.Context, output io.Writer, rules []sandbox.Rule, args ...string) error {
 	dir := s.dir.pluginStep()
 	defer func() { _ = remove(string(dir)) }() // it is removed with the run at the latest
 	// The CLI looks for a project in each parent.
@@ -123,10 +137,11 @@ func (s *session) installShared(ctx context.Context, plugin pluginName, flags ..
 		return err
 	}
 	last, err := s.driver.execute(ctx, command{
-		args: append([]string{"--non-interactive", "--color=never", "plugin", "install", "--exact", plugin.kind, plugin.name, plugin.version}, flags...),
-		dir:  dir.Workspace(), pids: os.DevNull, atOnce: true,
-		env:    append(s.driver.packEnvironment(dir, run.Run{ID: s.run.ID}), "PULUMI_DISABLE_REGISTRY_RESOLVE=true"),
-		events: &follower{events: &events{mask: s.mask}, say: s.say}, sandbox: s.driver.pluginStepRules(dir),
+		args: append([]string{"--non-interactive", "--color=never"}, args...),
+		dir:  dir.Workspace(), pids: os.DevNull, atOnce: true, capture: output,
+		env:     append(s.driver.packEnvironment(dir, run.Run{ID: s.run.ID}), "PULUMI_DISABLE_REGISTRY_RESOLVE=true"),
+		events:  &follower{events: &events{mask: s.mask}, say: s.say},
+		sandbox: slices.Concat(sandbox.Writes(string(dir)), rules, s.driver.systemRules()),
 	})
 	switch {
 	case err != nil:
@@ -134,15 +149,7 @@ func (s *session) installShared(ctx context.Context, plugin pluginName, flags ..
 	case last.code != 0:
 		return errors.New(failureMessage(nil, last.stderr.masked(s.mask), last.code))
 	}
-	if _, err := os.Stat(filepath.Join(s.driver.sharedPlugins(), plugin.dir())); err != nil {
-		return fmt.Errorf("it is not where it was to be: %w", err)
-	}
 	return nil
-}
-
-// pluginStepRules are those for installing a plugin for all runs.
-func (d *Driver) pluginStepRules(dir Directory) []sandbox.Rule {
-	return slices.Concat(sandbox.Writes(string(dir), d.sharedPlugins()), d.systemRules())
 }
 
 // unshared is the directory of the notes about plugins that could not be installed for all runs.

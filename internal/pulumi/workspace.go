@@ -143,14 +143,19 @@ func (d *Driver) makeHome(dir Directory) error {
 	if err := dir.Make(); err != nil {
 		return err
 	}
-	switch {
-	case d.Sandbox == nil:
+	if d.Sandbox == nil {
 		return dir.shareCache(d.Cache, "plugins", "schemas")
-	case d.hasOwnPlugins():
-		return dir.linkPlugins(d.sharedPlugins())
-	default:
-		return dir.shareCache(d.Cache, "plugins")
 	}
+	var err error
+	if d.hasOwnPlugins() {
+		err = dir.linkPlugins(d.sharedPlugins())
+	} else {
+		err = dir.shareCache(d.Cache, "plugins")
+	}
+	if err != nil {
+		return err
+	}
+	return d.linkSchemas(dir)
 }
 
 // placedProject is a project with the path of its Pulumi.yaml in the workspace.

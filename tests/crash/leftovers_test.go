@@ -34,7 +34,9 @@ func TestNoFilesAreLeftOfRunsThatDied(t *testing.T) {
 	u.awaitCurrent(ctx)
 	u.checkQuiet()
 	u.Eventually(func() []string { return u.entries(u.s.Path("data", "runs")) }).Should(BeEmpty())
-	kept := slices.DeleteFunc(u.entries(u.s.DataDir()), func(name string) bool { return name == "schemas" }) // only without a sandbox
+	kept := slices.DeleteFunc(u.entries(u.s.DataDir()), func(name string) bool {
+		return name == "schemas" || name == "provider-schemas" // one without a sandbox, the other with one
+	})
 	u.Expect(kept).To(ConsistOf("lock", "plugins", "runs"))
 	u.Expect(u.entries(u.s.Path("tmp"))).To(BeEmpty(), "the temporary directory of the controller")
 	u.Expect(u.entries(u.s.Path())).To(ConsistOf(home), "its home")
