@@ -75,7 +75,7 @@ test-all: ## Run every test but those on a node and the nightly ones
 # What make test leaves out, see tests/short.
 LONG_UNIT_TESTS = $(shell hack/long-tests.sh packages internal cmd)
 .PHONY: test-long
-test-long: tools build cli bin/chromium bin/axe ## Run only the tests that make test leaves out
+test-long: tools build cli ## Run only the tests that make test leaves out
 	@rm -f bin/killed-at-random.txt
 	go test $(RACE) $(TEST_LDFLAGS) -timeout 30m -run "$$(hack/long-tests.sh names internal cmd)" $(filter $(CONCURRENT),$(LONG_UNIT_TESTS))
 	$(AS_PROGRAMS) go test $(TEST_LDFLAGS) -timeout 30m -run "$$(hack/long-tests.sh names internal cmd)" $(filter-out $(CONCURRENT),$(LONG_UNIT_TESTS))
@@ -105,7 +105,7 @@ fuzz: ## Fuzz all that reads what others write, each target for FUZZTIME
 LONGEST_TESTS := ./tests/e2e ./tests/jobs ./tests/crash ./tests/demo ./tests/bootstrap
 
 .PHONY: test-e2e
-test-e2e: tools build cli bin/chromium bin/axe ## Run the tests against all real components
+test-e2e: tools build cli ## Run the tests against all real components
 	@rm -f bin/killed-at-random.txt
 	@echo "the tests of tests/cluster are skipped here: they need a Kubernetes node, see make e2e"
 	$(AS_PROGRAMS) go test -count=1 $(TEST_LDFLAGS) $(SHORT) -p 3 -timeout 45m $(LONGEST_TESTS) ./tests/...
