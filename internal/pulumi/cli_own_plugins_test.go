@@ -162,6 +162,7 @@ func TestASchemaIsAskedForOnce(t *testing.T) {
 	l.acquires(false)
 	l.driver.NoPluginDownload = true
 	schema := filepath.Join(l.driver.sharedSchemas(), "lab-0.1.0.json")
+	l.Expect(os.Remove(schema)).To(Succeed())
 	first, result := l.runsLab("")
 	l.Expect(result.Outcome).To(Equal(run.Succeeded), result.Message)
 	l.Expect(os.ReadFile(schema)).To(ContainSubstring("lab:index:Thing"))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -99,8 +100,32 @@ func writeProgram(t *testing.T, path, script string) {
 func (l *lab) withProvider() *lab {
 	l.Helper()
 	l.installPlugin("resource", "lab")
+	schema, err := labSchema()
+	l.Expect(err).NotTo(HaveOccurred())
+	writeTree(l.T, l.driver.sharedSchemas(), map[string]string{"lab-0.1.0.json": schema})
 	return l
 }
+
+// labSchema is the schema of the lab provider. Runs would ask for it in each test.
+var labSchema = sync.OnceValues(func() (string, error) {
+	cli, err := process.FindBin("pulumi")
+	if err != nil {
+		return "", err
+	}
+	provider, err := process.FindBin("lab/pulumi-resource-lab")
+	if err != nil {
+		return "", err
+	}
+	home, err := os.MkdirTemp("", "schema")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(home) }() // of a test
+	command := exec.Command(cli, "package", "get-schema", provider)
+	command.Dir, command.Env = home, []string{"HOME=" + home, "PULUMI_HOME=" + home, "PULUMI_SKIP_UPDATE_CHECK=true"}
+	schema, err := command.Output()
+	return string(schema), err
+})
 
 // installPlugin installs a lab plugin of the kind into the plugin cache.
 func (l *lab) installPlugin(kind, of string) {

@@ -69,8 +69,7 @@ func (d *Driver) Do(ctx context.Context, dir Directory, r run.Run, log func(line
 	last, err := s.workAlone(ctx)
 
 	ended, cause := time.Now(), context.Cause(ctx)
-	s.sharePlugins(ctx)
-	s.shareSchemas(ctx)
+	s.share(ctx)
 	result := s.result(s.ending(last, err, cause))
 	result.StartedAt, result.EndedAt = started, ended
 	s.noteTypeCheck(result.Outcome)

@@ -46,7 +46,7 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	if !isKept {
 		return s.installBy(ctx, plan)
 	}
-	s.skipTypeCheck(root, id)
+	s.expectTypeCheck(root, id)
 	// Runs that start together install once.
 	unlock, err := s.lockSnapshot(ctx, id)
 	switch {
@@ -60,6 +60,7 @@ func (s *session) bringDependencies(ctx context.Context, root *os.Root, seen sou
 	s.restored, err = s.driver.Snapshots.Restore(ctx, id, root)
 	switch {
 	case s.restored:
+		s.skipTypeCheck()
 		return exit{}, nil
 	case ctx.Err() != nil:
 		return exit{}, context.Cause(ctx)

@@ -4,10 +4,13 @@
 package pulumi
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 )
 
 func TestALockFileThatTheInstallationHasChanged(t *testing.T) {
@@ -56,4 +59,25 @@ func TestALockFileThatTheInstallationHasChanged(t *testing.T) {
 	}
 	now := lockedVersions{"yarn.lock": versionsIn("yarn.lock", []byte(yarn))}
 	NewWithT(t).Expect(now.changedSince(lockedVersions{})).To(BeEmpty(), "there was none, which is for the program to decide")
+}
+
+// An installation may put anything in the place of a lock file.
+func TestAPipeInPlaceOfALockFileHoldsUpNothing(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"package.json": "{}", "go.sum": ""})
+	root, err := os.OpenRoot(dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = root.Close() }()
+	seen := survey(root, ".", "", nil)
+	pipe := filepath.Join(dir, "go.sum")
+	g.Expect(os.Remove(pipe)).To(Succeed())
+	g.Expect(unix.Mkfifo(pipe, 0o600)).To(Succeed())
+	read := func() lockedVersions { return readLocks(root, seen) }
+	g.Expect(read()).To(BeEmpty())
+
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = writer.Close() }()
+	g.Expect(read()).To(BeEmpty(), "also while somebody has it open")
 }

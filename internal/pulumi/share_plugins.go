@@ -28,15 +28,18 @@ const (
 	// pluginServer is where Pulumi publishes its plugins.
 	pluginServer = "https://get.pulumi.com/releases/plugins"
 	// maxSharedAtOnce bounds how many plugins are installed for all after a run, and sharePatience how
-	// long that may take: the run is done.
+	// long that may take: the run is done, and its result waits.
 	maxSharedAtOnce = 16
-	sharePatience   = 5 * time.Minute
+	sharePatience   = 2 * time.Minute
 	// unsharedFor is how long a plugin that could not be installed is not tried again: a run that
 	// brings its own from elsewhere must not wait for that each time.
 	unsharedFor = 6 * time.Hour
 	// maxUnshared bounds the notes about those.
 	maxUnshared = 1000
 )
+
+// errTooSlow is why sharing was ended.
+var errTooSlow = errors.New("it takes too long")
 
 // pluginName is the kind, the name and the version of a plugin.
 type pluginName struct{ kind, name, version string }
@@ -66,42 +69,63 @@ func newPlugins(own, shared []string) []pluginName {
 	return found
 }
 
-// sharePlugins installs for all runs what this one had to download. The run is done, so that a failure
-// only means that the next one downloads it again.
-func (s *session) sharePlugins(ctx context.Context) {
-	if !s.driver.hasOwnPlugins() || ctx.Err() != nil {
+// share keeps for all runs what this one had to download or to ask for. The run is done, so that a failure only
+// means that the next one does it again.
+func (s *session) share(ctx context.Context) {
+	if s.driver.Sandbox == nil || ctx.Err() != nil {
 		return
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, sharePatience, errTooSlow)
+	defer cancel()
+	s.shareEach(ctx, s.wantedPlugins(), pluginName.dir, func(plugin pluginName) error {
+		err := s.sharePlugin(limited, plugin)
+		if err == nil {
+			s.say(fmt.Sprintf("installed the plugin %s %s for all runs", plugin.name, plugin.version))
+			return nil
+		}
+		return fmt.Errorf("the plugin %s %s stays in the directory of this run: installing it for all runs: %w", plugin.name, plugin.version, err)
+	})
+	s.shareEach(ctx, s.wantedSchemas(), pluginName.schemaName, func(schema pluginName) error {
+		if err := s.shareSchema(limited, schema); err != nil {
+			return fmt.Errorf("the next run asks the provider %s %s for its schema again: keeping it for all runs: %w", schema.name, schema.version, err)
+		}
+		return nil
+	})
+}
+
+// shareEach shares one after the other. What fails is not tried again for some time, nor is what there was no time for. If the
+// run was cancelled, or its own time is over, that says nothing.
+func (s *session) shareEach(ctx context.Context, all []pluginName, name func(pluginName) string, share func(pluginName) error) {
+	for _, plugin := range all {
+		err := share(plugin)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.say(err.Error())
+			if err := s.driver.noteUnshared(name(plugin)); err != nil {
+				s.say(err.Error())
+			}
+		}
+	}
+}
+
+// wantedPlugins are those that this run had to download, and that may be there for all runs.
+func (s *session) wantedPlugins() []pluginName {
+	if !s.driver.hasOwnPlugins() {
+		return nil
 	}
 	own, err := s.dir.ownPluginNames()
 	if err != nil {
-		return // the run did not get as far, or its program has removed them
+		return nil // the run did not get as far, or its program has removed them
 	}
 	shared, err := os.ReadDir(s.driver.sharedPlugins())
 	if err != nil {
 		s.say(fmt.Sprintf("looking for the plugins of all runs: %v", err))
-		return
+		return nil
 	}
 	known := slices.DeleteFunc(namesOf(shared), func(name string) bool { return isPartial(s.driver.sharedPlugins(), name) })
-	wanted := slices.DeleteFunc(newPlugins(own, known), s.driver.isUnshared)
-	ctx, cancel := context.WithTimeout(ctx, sharePatience)
-	defer cancel()
-	for _, plugin := range wanted {
-		err := s.sharePlugin(ctx, plugin)
-		if errors.Is(context.Cause(ctx), context.Canceled) {
-			return
-		}
-		if err == nil {
-			s.say(fmt.Sprintf("installed the plugin %s %s for all runs", plugin.name, plugin.version))
-			continue
-		}
-		s.say(fmt.Sprintf("the plugin %s %s stays in the directory of this run: installing it for all runs: %v", plugin.name, plugin.version, err))
-		if err := s.driver.noteUnshared(plugin); err != nil {
-			s.say(err.Error())
-		}
-		if ctx.Err() != nil {
-			return // the others have not been tried
-		}
-	}
+	return slices.DeleteFunc(newPlugins(own, known), func(plugin pluginName) bool { return s.driver.isUnshared(plugin.dir()) })
 }
 
 // sharePlugin has the CLI install a plugin for all runs: from where this CLI knows that Pulumi publishes
@@ -130,6 +154,7 @@ func (s *session) installShared(ctx context.Context, plugin pluginName, flags ..
 func (s *session) pluginStep(ctx context.Context, output io.Writer, rules []sandbox.Rule, args ...string) error {
 	dir := s.dir.pluginStep()
 	defer func() { _ = remove(string(dir)) }() // it is removed with the run at the latest
+	defer s.endLeftovers()                     // providers do not end with the CLI
 	// The CLI looks for a project in each parent.
 	const project = "name: plugins\nruntime: yaml\n"
 	if err := errors.Join(dir.Make(), dir.shareCache(s.driver.Cache, "plugins"),
@@ -155,14 +180,14 @@ func (s *session) pluginStep(ctx context.Context, output io.Writer, rules []sand
 // unshared is the directory of the notes about plugins that could not be installed for all runs.
 func (d *Driver) unshared() string { return filepath.Join(d.Cache, "plugins-not-shared") }
 
-// isUnshared reports whether a plugin could not be installed for all runs a short while ago.
-func (d *Driver) isUnshared(plugin pluginName) bool {
-	info, err := os.Lstat(filepath.Join(d.unshared(), plugin.dir()))
+// isUnshared reports whether a plugin or a schema could not be kept for all runs a short while ago.
+func (d *Driver) isUnshared(name string) bool {
+	info, err := os.Lstat(filepath.Join(d.unshared(), name))
 	return err == nil && time.Since(info.ModTime()) < unsharedFor
 }
 
-// noteUnshared notes that a plugin could not be installed for all runs.
-func (d *Driver) noteUnshared(plugin pluginName) error {
+// noteUnshared notes that a plugin or a schema could not be kept for all runs.
+func (d *Driver) noteUnshared(name string) error {
 	notes, err := os.ReadDir(d.unshared())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("noting that a plugin is not shared: %w", err)
@@ -175,7 +200,7 @@ func (d *Driver) noteUnshared(plugin pluginName) error {
 	if err := os.MkdirAll(d.unshared(), 0o700); err != nil {
 		return fmt.Errorf("noting that a plugin is not shared: %w", err)
 	}
-	path := filepath.Join(d.unshared(), plugin.dir())
+	path := filepath.Join(d.unshared(), name)
 	if err := errors.Join(remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
 		return fmt.Errorf("noting that a plugin is not shared: %w", err)
 	}

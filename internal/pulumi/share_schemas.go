@@ -81,7 +81,10 @@ func (d *Driver) linkSchemas(dir Directory) error {
 			continue
 		}
 		path := filepath.Join(d.sharedSchemas(), entry.Name())
-		if err := errors.Join(os.Chtimes(path, now, now), os.Symlink(path, filepath.Join(dir.schemas(), entry.Name()))); err != nil {
+		if err := os.Chtimes(path, now, now); err != nil {
+			continue // it is another user's, or was just removed: the run asks for it
+		}
+		if err := os.Symlink(path, filepath.Join(dir.schemas(), entry.Name())); err != nil {
 			return fmt.Errorf("linking the schemas of providers: %w", err)
 		}
 	}
@@ -104,38 +107,13 @@ func (d *Driver) newSchemas(names []string) []pluginName {
 	return found
 }
 
-// shareSchemas keeps for all runs the schemas that this one had to ask for. The run is done, so that a failure only
-// means that the next one asks again.
-func (s *session) shareSchemas(ctx context.Context) {
-	if s.driver.Sandbox == nil || ctx.Err() != nil {
-		return
-	}
+// wantedSchemas are those that this run had to ask for, of plugins that all runs have.
+func (s *session) wantedSchemas() []pluginName {
 	own, err := namesIn(s.dir.schemas())
 	if err != nil {
-		return // the run did not get as far
+		return nil // the run did not get as far
 	}
-	ctx, cancel := context.WithTimeout(ctx, sharePatience)
-	defer cancel()
-	for _, plugin := range s.driver.newSchemas(own) {
-		note := pluginName{kind: "schema", name: plugin.name, version: plugin.version}
-		if s.driver.isUnshared(note) {
-			continue
-		}
-		err := s.shareSchema(ctx, plugin)
-		if errors.Is(context.Cause(ctx), context.Canceled) {
-			return
-		}
-		if err == nil {
-			continue
-		}
-		s.say(fmt.Sprintf("the next run asks the provider %s %s for its schema again: keeping it for all runs: %v", plugin.name, plugin.version, err))
-		if err := s.driver.noteUnshared(note); err != nil {
-			s.say(err.Error())
-		}
-		if ctx.Err() != nil {
-			return // the others have not been tried
-		}
-	}
+	return slices.DeleteFunc(s.driver.newSchemas(own), func(plugin pluginName) bool { return s.driver.isUnshared(plugin.schemaName()) })
 }
 
 // shareSchema asks a provider for its schema. The file is there as a whole or not at all.

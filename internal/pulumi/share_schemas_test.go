@@ -5,6 +5,7 @@ package pulumi
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -60,6 +61,23 @@ func TestASchemaIsNotOlderThanItsPlugin(t *testing.T) {
 	g.Expect(os.Symlink(d.sharedSchemas(), dir.schemas())).To(Succeed())
 	_, err := namesIn(dir.schemas())
 	g.Expect(err).To(HaveOccurred(), "a link is not followed")
+}
+
+// Such as one of another user, with a volume that is kept.
+func TestASchemaThatCannotBeUsedIsLeftOut(t *testing.T) {
+	g := NewWithT(t)
+	d := &Driver{Cache: t.TempDir()}
+	dir := Directory(t.TempDir())
+	g.Expect(dir.Make()).To(Succeed())
+	writeTree(t, d.sharedPlugins(), map[string]string{"resource-a-v1.0.0/pulumi-resource-a": ""})
+	writeTree(t, d.sharedSchemas(), map[string]string{"a-1.0.0.json": "{}"})
+	schema := filepath.Join(d.sharedSchemas(), "a-1.0.0.json")
+	if err := exec.Command("chattr", "+i", schema).Run(); err != nil {
+		t.Skip(err) // not as root, or on another file system
+	}
+	defer func() { g.Expect(exec.Command("chattr", "-i", schema).Run()).To(Succeed()) }()
+	g.Expect(d.linkSchemas(dir)).To(Succeed())
+	g.Expect(os.ReadDir(dir.schemas())).To(BeEmpty())
 }
 
 func TestASchemaIsBounded(t *testing.T) {

@@ -17,18 +17,21 @@ import (
 // check of its types, which takes two seconds and more of a processor in each run.
 const transpileOnly = "PULUMI_NODEJS_TRANSPILE_ONLY"
 
-// skipTypeCheck leaves out the check of types for a program that has passed it before with the
-// same dependencies: its result is the same. What the Stack says has precedence.
-func (s *session) skipTypeCheck(root *os.Root, dependencies snapshot.ID) {
+// expectTypeCheck notes what the check of types of this run would have passed. What the Stack says has precedence.
+func (s *session) expectTypeCheck(root *os.Root, dependencies snapshot.ID) {
 	if !s.needs.isNode() || slices.ContainsFunc(s.env, func(variable string) bool { return strings.HasPrefix(variable, transpileOnly+"=") }) {
 		return
 	}
 	id := s.typeCheckID(root, dependencies)
-	if s.driver.Snapshots.Passed(id) {
-		s.env = append(s.env, transpileOnly+"=true")
-		return
-	}
 	s.typeCheck = &id
+}
+
+// skipTypeCheck leaves out the check of types for a program that has passed it before with the very dependencies that were
+// restored: its result is the same. An installation may bring others.
+func (s *session) skipTypeCheck() {
+	if s.typeCheck != nil && s.driver.Snapshots.Passed(*s.typeCheck) {
+		s.env = append(s.env, transpileOnly+"=true")
+	}
 }
 
 // typeCheckID identifies what the check of types reads: the source, the dependencies and the
@@ -41,7 +44,7 @@ func (s *session) typeCheckID(root *os.Root, dependencies snapshot.ID) snapshot.
 		k.add("stack", s.stack)
 	}
 	for _, variable := range s.env {
-		if strings.HasPrefix(variable, "PULUMI_NODEJS_") {
+		if strings.HasPrefix(variable, "PULUMI_NODEJS_") || strings.HasPrefix(variable, "TS_NODE_") {
 			k.add("variable", variable)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+	"golang.org/x/sys/unix"
 
 	"github.com/flux-pulumi/pulumi-controller/internal/grammar"
 	"github.com/flux-pulumi/pulumi-controller/internal/mask"
@@ -262,12 +263,16 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 	return readWithin(root, name, maxFile)
 }
 
+// readWithin waits for nobody who has put a pipe in the place of a file, as an installation can.
 func readWithin(root *os.Root, name string, limit int) ([]byte, error) {
-	file, err := root.Open(name)
+	file, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)
 	}
 	defer func() { _ = file.Close() }() // only read
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("reading the program: %s is no file", name), err)
+	}
 	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the program: %w", err)

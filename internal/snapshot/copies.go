@@ -52,7 +52,7 @@ type spare struct {
 // sealed is what is in a workspace, as long as its run leaves it as it is: the named files, directories and links. It is nil
 // if that cannot be used again. Then the next run unpacks the snapshot.
 func (s *Store) sealed(id ID, root *os.Root, names []string, size int64) *spare {
-	if s.shared || s.readOnly {
+	if s.shared || s.readOnly || !s.isOnSameVolume(root) {
 		return nil // nobody takes anything back
 	}
 	lent, err := newSpare(id, root, names, size)
@@ -60,6 +60,12 @@ func (s *Store) sealed(id ID, root *os.Root, names []string, size int64) *spare 
 		return nil
 	}
 	return lent
+}
+
+// isOnSameVolume reports whether directories can be moved from a workspace to the store.
+func (s *Store) isOnSameVolume(root *os.Root) bool {
+	var workspace, store unix.Stat_t
+	return unix.Stat(root.Name(), &workspace) == nil && unix.Stat(s.dir, &store) == nil && workspace.Dev == store.Dev
 }
 
 // lend notes a copy that is in a workspace.
@@ -166,6 +172,7 @@ func (s *Store) TakeBack(workspace string) error {
 	c.returned = time.Now()
 	s.spares[c.id] = append(s.spares[c.id], c)
 	s.mu.Unlock()
+	time.AfterFunc(idleAfter, func() { _ = s.makeRoom("", 0) }) // the next start removes what is left, at the latest
 	return s.makeRoom("", 0)
 }
 
@@ -248,28 +255,36 @@ func (s *Store) setSpares(id ID, all []*spare) {
 	}
 }
 
-// moveTo moves the directories into a workspace. If it cannot, it removes what it has brought.
+// moveTo moves the directories into a workspace, or none of them.
 func (c *spare) moveTo(root *os.Root) error {
 	for _, file := range c.loose {
 		if err := writeFile(root, file.header.Name, file.header, bytes.NewReader(file.text)); err != nil {
 			return err
 		}
 	}
-	for i, dir := range c.dirs {
-		err := inParent(root, dir, func(parent int, name string) error {
-			return unix.Renameat2(unix.AT_FDCWD, filepath.Join(c.path, strconv.Itoa(i)), parent, name, unix.RENAME_NOREPLACE)
-		})
-		if err == nil {
-			continue
-		}
-		for _, moved := range c.dirs[:i] {
-			if fault := root.RemoveAll(moved); fault != nil {
+	for i := range c.dirs {
+		err := c.move(root, i, false)
+		for ; err != nil && i > 0; i-- {
+			if fault := c.move(root, i-1, true); fault != nil {
 				return errors.Join(fmt.Errorf("%w: %w", ErrPartial, fault), err)
 			}
 		}
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// move moves one directory into a workspace, or back.
+func (c *spare) move(root *os.Root, which int, back bool) error {
+	return inParent(root, c.dirs[which], func(parent int, name string) error {
+		idle := filepath.Join(c.path, strconv.Itoa(which))
+		if back {
+			return unix.Renameat2(parent, name, unix.AT_FDCWD, idle, unix.RENAME_NOREPLACE)
+		}
+		return unix.Renameat2(unix.AT_FDCWD, idle, parent, name, unix.RENAME_NOREPLACE)
+	})
 }
 
 // discardCopies ends the watch of copies, and removes those that are not in a workspace.

@@ -84,17 +84,26 @@ func (r room) choose(all []entry) (removed []entry, isRoom bool) {
 	return removed, total <= r.limit
 }
 
+// maxIdle bounds the copies that wait, and with them the instances of inotify, of which a user has 128.
+const maxIdle = 16
+
 // chooseCopies chooses the copies to remove: those that no run has used for long, and the least recently used until there
-// is room for everything. It returns everything else, for which there is either room, or no copy any more.
+// is room for everything and there are not too many. It returns everything else, for which there is either room, or no copy any more.
 func (r room) chooseCopies(all []entry) (others, removed []entry) {
-	total := r.size + sum(all)
+	total, copies := r.size+sum(all), 0
+	for _, e := range all {
+		if e.isCopy {
+			copies++
+		}
+	}
 	for _, e := range all {
 		switch {
 		case !e.isCopy:
 			others = append(others, e)
-		case total > r.limit || r.now.Sub(e.used) > idleAfter:
+		case total > r.limit || copies > maxIdle || r.now.Sub(e.used) >= idleAfter:
 			removed = append(removed, e)
 			total -= e.size
+			copies--
 		}
 	}
 	return others, removed
@@ -142,7 +151,7 @@ func (s *Store) evict(namespace string, size int64) (retired []string, err error
 	removed, isRoom := room{limit: s.limit, namespace: namespace, size: size, now: time.Now()}.choose(all)
 	if size > 0 && !isRoom {
 		return nil, fmt.Errorf("%w: they have %d bytes, and all snapshots together may have %d, of which the other namespaces have %d in use: "+
-			"raise --dependency-cache-size", ErrUnfit, size, s.limit, sum(slices.DeleteFunc(all, func(e entry) bool { return e.namespace() == namespace })))
+			"raise --dependency-cache-size", ErrUnfit, size, s.limit, sum(slices.DeleteFunc(all, func(e entry) bool { return e.isCopy || e.namespace() == namespace })))
 	}
 	for _, e := range removed {
 		if e.isCopy {

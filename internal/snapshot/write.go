@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Save keeps the named files, directories and links of a workspace. The error wraps ErrUnfit
@@ -147,7 +149,7 @@ func (w *writer) add(name string) error {
 	if base := path.Base(name); base == ".pnp.cjs" || base == ".pnp.js" {
 		return fmt.Errorf("%w: %s names packages in the home directory of the run", ErrUnfit, name)
 	}
-	file, err := w.root.Open(name)
+	file, err := openRegular(w.root, name)
 	if err != nil {
 		return err
 	}
@@ -160,6 +162,27 @@ func (w *writer) add(name string) error {
 		return err
 	}
 	return w.addText(file, header)
+}
+
+// openRegular opens a file. It does not wait for whoever has put a pipe in its place.
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%w: %s is no regular file", ErrUnfit, name), err, file.Close())
+	}
+	return file, nil
+}
+
+func readFile(root *os.Root, name string) ([]byte, error) {
+	file, err := openRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxLoose))
+	return text, errors.Join(err, file.Close())
 }
 
 // checkLink fails for a link into the directory of the run, such as its home, which is gone with
