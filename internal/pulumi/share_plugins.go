@@ -144,7 +144,7 @@ func (s *session) installShared(ctx context.Context, plugin pluginName, flags ..
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(s.driver.sharedPlugins(), plugin.dir())); err != nil {
-		return fmt.Errorf("Pulumi did not install it: %w", err)
+		return fmt.Errorf("looking for it among the plugins of all runs: %w", err)
 	}
 	return nil
 }
