@@ -173,11 +173,11 @@ type DriftStatus struct {
 	// +optional
 	Retry *DriftRetry `json:"retry,omitempty"`
 
-	// Unfinished is set if an update that undoes drift may have recorded it in the
+	// Unfinished is set if an update that refreshes may have recorded drift in the
 	// state before it failed, so that no check sees it. That drift counts until an
-	// update has succeeded.
+	// update of these resources has succeeded. It is only reported.
 	// +optional
-	Unfinished *UnfinishedCorrection `json:"unfinished,omitempty"`
+	Unfinished *UnfinishedDrift `json:"unfinished,omitempty"`
 
 	// Proposed is the plan that was proposed to correct the drift. It may be
 	// replaced, for example by the one of a requested update, and is not announced
@@ -206,18 +206,20 @@ type DriftStatus struct {
 	ContentDigest string `json:"contentDigest,omitempty"`
 }
 
-// UnfinishedCorrection is an update that undoes drift and has not succeeded.
-type UnfinishedCorrection struct {
-	// Targets are the URNs of the resources that it was limited to, at most 100.
-	// Those that a check has found to differ from the state again are left out.
+// UnfinishedDrift is drift that an update may have recorded in the state before it
+// failed.
+type UnfinishedDrift struct {
+	// Targets are the URNs of the resources, at most 100. Those that a check has
+	// found to differ from the state again are left out, and those that
+	// spec.drift.ignore or spec.targets exclude.
 	// +listType=atomic
-	// +required
-	Targets []string `json:"targets"`
-
-	// TargetDependents is set if it included the resources that depend on the
-	// targets.
 	// +optional
-	TargetDependents bool `json:"targetDependents,omitempty"`
+	Targets []string `json:"targets,omitempty"`
+
+	// Others is the number of resources that the status does not name, as with the
+	// mode Report. They count until an update without spec.targets has succeeded.
+	// +optional
+	Others int32 `json:"others,omitempty"`
 }
 
 // DriftedCondition says whether the resources differ from the state of the

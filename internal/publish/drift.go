@@ -25,8 +25,6 @@ func (p Publisher) driftAfterRun(ctx context.Context, stack *v1.Stack, record *v
 	switch {
 	case result.Drift == nil:
 		return stackstatus.DriftDetails{}
-	case stackstatus.KeepsDrift(stack, result.Drift.Found):
-		return stackstatus.KeptDriftDetails(stack)
 	case result.Drift.Found.IsEmpty():
 		return p.DropDrift(ctx, stack)
 	}

@@ -73,6 +73,9 @@ func AbsorbResult(stack *v1.Stack, result *run.Result) {
 		return
 	}
 	reason := result.Outcome.Reason(kind)
+	if result.Refreshed {
+		leaveUnfinished(stack, record)
+	}
 	if result.Outcome != run.Succeeded && wasCancelled(stack, record) {
 		reason = v1.CancelRequestedReason
 	}

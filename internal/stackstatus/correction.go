@@ -45,7 +45,7 @@ func driftMode(stack *v1.Stack) v1.DriftMode {
 // it was found with other ignore rules or targets than those of the spec, or was only to be reported, a
 // check has to say first what is drift by now.
 func observeCorrection(stack *v1.Stack, known v1.DriftStatus) (c decide.Correction, outdated bool) {
-	if driftMode(stack) != v1.DriftReport && known.Result == v1.DriftDetectedReason && known.SpecDigest == "" && known.AttemptedDigest == "" {
+	if driftMode(stack) != v1.DriftReport && known.Digest != "" && known.Result == v1.DriftDetectedReason && known.SpecDigest == "" && known.AttemptedDigest == "" {
 		return c, true
 	}
 	if !isCorrectable(stack, known) {
@@ -79,7 +79,6 @@ func planCorrection(stack *v1.Stack, record *v1.RunStatus, before v1.DriftStatus
 	dropDriftPlan(stack, known.Digest)
 	known.SpecDigest = checkedSpecDigest(stack, record)
 	known.Targets, known.TargetDependents, known.Message = correctionTargets(stack, found)
-	withUnfinished(known)
 	switch {
 	case len(known.Targets) == 0:
 		known.Message = cmp.Or(known.Message, noneTargeted)
@@ -198,7 +197,7 @@ func absorbFailedCorrection(stack *v1.Stack, record *v1.RunStatus, result *run.R
 		addInterrupted(stack, record, result.EndedAt)
 	}
 	if result.Interrupted || result.Refreshed {
-		leaveUnfinished(stack)
+		leaveUnfinished(stack, record)
 	}
 	switch cancelled := wasCancelled(stack, record); {
 	case cancelled:
@@ -232,7 +231,7 @@ func isTried(outcome run.Outcome) bool { return outcome.Effect().Reason == "" }
 // markInterruptedCorrection gives up on a correction whose end nobody saw.
 func markInterruptedCorrection(stack *v1.Stack, lost *v1.RunStatus, message string, now time.Time) {
 	addInterrupted(stack, lost, now)
-	leaveUnfinished(stack)
+	leaveUnfinished(stack, lost)
 	if wasCancelled(stack, lost) {
 		failCorrection(stack, "The update that undoes the drift was cancelled on request")
 	} else {
@@ -258,14 +257,14 @@ func markCorrectionEnded(stack *v1.Stack, record *v1.RunStatus, ended string) {
 // again after one of other inputs, with which that may succeed.
 func driftUpdated(stack *v1.Stack, record *v1.RunStatus) {
 	known := stack.Status.Drift
-	if known == nil || known.Digest == "" || record.Operation != v1.OperationUpdate {
+	if known == nil || (known.Digest == "" && known.Unfinished == nil) || record.Operation != v1.OperationUpdate {
 		return
 	}
 	if record.Drift != "" {
 		known.Retry = nil
 	}
 	known.CheckPending = known.CheckPending || record.Drift != "" || stack.Spec.Refresh || stack.Status.RefreshPending || known.Unfinished != nil
-	finish(known, record)
+	finish(stack, record)
 	if record.Drift == "" && record.Digest != stack.Status.LastAppliedDigest {
 		known.AttemptedDigest, known.Message = "", ""
 	}

@@ -144,30 +144,32 @@ func recordDrift(stack *v1.Stack, record *v1.RunStatus, result *run.Result) {
 		LastCheckedAt: &metav1.Time{Time: result.EndedAt}, LastHandledCheck: cmp.Or(record.CheckRequest, before.LastHandledCheck),
 		Result: v1.NoDriftReason, Ignored: int32(result.Drift.Ignored),
 	}
-	if KeepsDrift(stack, found) {
-		keepUnfinished(stack, record, known)
-		return
-	}
+	known.Unfinished = stillUnfinished(stack, found)
 	if found.IsEmpty() {
 		dropDriftPlan(stack, "")
-		stack.Status.Drift = &known
-		setCondition(stack, v1.DriftedCondition, metav1.ConditionFalse, v1.NoDriftReason, noDriftText(known.Ignored))
+		recordNoneFound(stack, before, known)
 		return
 	}
 	known.Result, known.Digest = v1.DriftDetectedReason, found.Digest()
 	known.Changed, known.Deleted = int32(counts.Total()-counts.Delete), int32(counts.Delete)
-	known.Since, known.Unfinished = known.LastCheckedAt, stillUnfinished(before.Unfinished, found)
+	known.Since = known.LastCheckedAt
 	if before.Digest == known.Digest {
 		known.Since, known.Proposed = before.Since, before.Proposed
 	}
 	planCorrection(stack, record, before, &known, *result.Drift)
-	setDrifted(stack, &known, counts)
+	stack.Status.Drift = &known
+	setCondition(stack, v1.DriftedCondition, metav1.ConditionTrue, v1.DriftDetectedReason, driftText(known, counts))
 }
 
-// setDrifted records the drift that counts.
-func setDrifted(stack *v1.Stack, known *v1.DriftStatus, counts plan.Counts) {
-	stack.Status.Drift = known
-	setCondition(stack, v1.DriftedCondition, metav1.ConditionTrue, v1.DriftDetectedReason, driftText(*known, counts))
+// recordNoneFound records that a check has found no drift that counts.
+func recordNoneFound(stack *v1.Stack, before, known v1.DriftStatus) {
+	stack.Status.Drift = &known
+	if known.Unfinished == nil {
+		setCondition(stack, v1.DriftedCondition, metav1.ConditionFalse, v1.NoDriftReason, noDriftText(known.Ignored))
+		return
+	}
+	known.Result, known.Message = v1.DriftDetectedReason, unfinishedMessage(before)
+	setCondition(stack, v1.DriftedCondition, metav1.ConditionTrue, v1.DriftDetectedReason, unfinishedText(known.Unfinished))
 }
 
 func noDriftText(ignored int32) string {
@@ -182,5 +184,8 @@ func driftText(known v1.DriftStatus, counts plan.Counts) string {
 	if known.Ignored > 0 {
 		text += fmt.Sprintf(" (%d ignored)", known.Ignored)
 	}
-	return text + unfinishedText(known.Unfinished)
+	if known.Unfinished != nil {
+		text += ". " + unfinishedText(known.Unfinished)
+	}
+	return text
 }

@@ -22,13 +22,6 @@ func recordDriftDetails(stack *v1.Stack, result *run.Result, details DriftDetail
 	}
 }
 
-// KeptDriftDetails returns where the details of the drift are that an earlier check has found, and that
-// still counts.
-func KeptDriftDetails(stack *v1.Stack) DriftDetails {
-	known := driftStatus(stack)
-	return DriftDetails{ConfigMap: known.ConfigMap, ContentDigest: known.ContentDigest}
-}
-
 // OutdatedDriftDetails returns where the details of an earlier check are, which are no longer
 // what has drifted.
 func OutdatedDriftDetails(stack *v1.Stack) DriftDetails {

@@ -32,7 +32,7 @@ func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 	}
 	switch now.Result {
 	case v1.DriftDetectedReason:
-		if was.Digest == now.Digest {
+		if was.Digest == now.Digest || now.Digest == "" { // what is left of it is recorded in the state
 			return Event{}, false
 		}
 		if found != nil {
@@ -51,7 +51,7 @@ func DriftEvent(before, stack *v1.Stack, found *run.Drift) (Event, bool) {
 	case v1.NoDriftReason:
 		e.Type = corev1.EventTypeNormal
 		switch {
-		case was.Digest != "":
+		case was.Digest != "" || was.Result == v1.DriftDetectedReason:
 			e.Message = "The drift is gone"
 		case was.Result == v1.DriftCheckFailedReason:
 			e.Message = "The check for drift works again, and has found none"

@@ -42,7 +42,7 @@ func (s *session) checkDrift(ctx context.Context, api client.WithWatch, of targe
 	switch found := checked.Status.Drift; {
 	case found.Result == v1.DriftCheckFailedReason:
 		return fmt.Errorf("the check for drift has failed: %s", found.Message)
-	case found.Digest != "":
+	case found.Result == v1.DriftDetectedReason:
 		s.Warningf("%s: see flux pulumi drift stack %s -n %s", words.Drift(found), of.Name, of.Namespace)
 	default:
 		s.Successf("%s", words.Drift(found))

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
+	"github.com/flux-pulumi/pulumi-controller/internal/cli/table"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/inventory"
 	"github.com/flux-pulumi/pulumi-controller/internal/plan"
@@ -45,11 +46,17 @@ func (s *session) drift(ctx context.Context, api client.Reader, stack *v1.Stack,
 		return fmt.Errorf("there was no check of Stack %s for drift yet: run %s", stack.Name, checkOf(stack))
 	}
 	failed := of.Result == v1.DriftCheckFailedReason
-	if of.Digest != "" {
-		if err := s.showDrift(ctx, api, stack, output); err != nil {
+	if of.Digest != "" || of.Unfinished != nil {
+		text := words.Drift(of)
+		if of.Digest != "" {
+			if err := s.showDrift(ctx, api, stack, output); err != nil {
+				return err
+			}
+			text += ", first seen " + s.agoOf(of.Since)
+		}
+		if err := s.showUnfinished(of.Unfinished, output); err != nil {
 			return err
 		}
-		text := words.Drift(of) + ", first seen " + s.agoOf(of.Since)
 		if !failed {
 			return &exitError{Code: exitFailed, Err: fmt.Errorf("%s, last checked %s", text, s.agoOf(of.LastCheckedAt))}
 		}
@@ -77,6 +84,19 @@ func (s *session) showDrift(ctx context.Context, api client.Reader, stack *v1.St
 		err = printValue(s.Out, output, found)
 	}
 	return err
+}
+
+// showUnfinished lists the resources whose drift is in the state: no check has the details.
+func (s *session) showUnfinished(of *v1.UnfinishedDrift, output string) error {
+	if of == nil || output != "" {
+		return nil
+	}
+	for _, urn := range of.Targets {
+		if _, err := fmt.Fprintf(s.Out, " ~ %s %s (recorded in the state)\n", table.Visible(plan.ResourceType(urn)), table.Visible(plan.ResourceName(urn))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readDrift reads the details of the drift.

@@ -49,9 +49,17 @@ func TestDrift(t *testing.T) {
 		s.Drift = &v1.DriftStatus{Result: v1.NoDriftReason, LastCheckedAt: before(time.Minute), Ignored: 2}
 	})
 	w.golden("drift_none", "drift stack network", "drift stack network -o json")
+	w.status(func(s *v1.StackStatus) {
+		s.Drift.Result = v1.DriftDetectedReason
+		s.Drift.Unfinished = &v1.UnfinishedDrift{Targets: []string{"urn:pulumi:dev::network::lab:index:Group$lab:index:Thing::a"}, Others: 1}
+	})
+	w.golden("drift_unfinished", "drift stack network", "drift stack network -o json")
 	w.drifts()
 	w.golden("drift", "drift stack network", "drift stack network -o yaml", "drift stack network -o markdown", "drift stack network -o dot")
+	w.status(func(s *v1.StackStatus) { s.Drift.Unfinished = &v1.UnfinishedDrift{Others: 1} })
+	w.golden("drift_and_unfinished", "drift stack network")
 	w.status(func(s *v1.StackStatus) {
+		s.Drift.Unfinished = nil
 		s.Drift.Result, s.Drift.Message = v1.DriftCheckFailedReason, "lab:index:Thing (c): the provider does not answer"
 	})
 	w.golden("drift_unknown", "drift stack network")
@@ -65,9 +73,10 @@ func TestDrift(t *testing.T) {
 
 func TestCheckDrift(t *testing.T) {
 	for name, found := range map[string]v1.DriftStatus{
-		"none":   {Result: v1.NoDriftReason, Ignored: 1},
-		"some":   {Result: v1.DriftDetectedReason, Digest: "sha256:drift", Changed: 2},
-		"failed": {Result: v1.DriftCheckFailedReason, Digest: "sha256:drift", Changed: 2, Message: "lab:index:Thing (c): the provider does not answer"},
+		"none":       {Result: v1.NoDriftReason, Ignored: 1},
+		"some":       {Result: v1.DriftDetectedReason, Digest: "sha256:drift", Changed: 2},
+		"unfinished": {Result: v1.DriftDetectedReason, Unfinished: &v1.UnfinishedDrift{Others: 1}},
+		"failed":     {Result: v1.DriftCheckFailedReason, Digest: "sha256:drift", Changed: 2, Message: "lab:index:Thing (c): the provider does not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "check-drift-"+name)
