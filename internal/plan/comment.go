@@ -154,14 +154,7 @@ func (c Comment) approval() string {
 
 // unproven says what of the plan is only what the program says.
 func (c Comment) unproven() string {
-	var all []string
-	if left := c.Plan.notListed(); left != "" {
-		all = append(all, "**Not listed: "+left+"**. The digest is also of these, which may be anything, whatever the counts say")
-	}
-	if c.Plan.hasUnproven() {
-		all = append(all, "The digest is also of the values that are `"+notShown+"`, which may be anything")
-	}
-	return joined(all)
+	return joined(c.Plan.unproven("**", "`"))
 }
 
 func (c Comment) unbound() string {

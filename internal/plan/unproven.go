@@ -20,7 +20,7 @@ const notShown = "not shown in full"
 
 // note is what to know of a change, as a comment at the end of its line.
 func (c Change) note(notes []string) string {
-	if !c.isProven() {
+	if !c.IsProven() {
 		notes = append(slices.Clip(notes), notShown)
 	}
 	if len(notes) == 0 {
@@ -29,9 +29,9 @@ func (c Change) note(notes []string) string {
 	return "  # " + strings.Join(notes, ", ")
 }
 
-// isProven reports whether the digest of the change is of the values that are shown, or whether
+// IsProven reports whether the digest of the change is of the values that are shown, or whether
 // they say themselves that they are not. Where there are none, nothing says so.
-func (c Change) isProven() bool {
+func (c Change) IsProven() bool {
 	return c.Digest == "" || (saysNothing(c.Old) && saysNothing(c.New) && (c.Old != nil || c.New != nil))
 }
 
@@ -44,9 +44,9 @@ func saysNothing(raw []byte) bool {
 	return isText && (text == bounded.Sign || text != Unknown && isSign(text) && !strings.Contains(text, "sha256:"))
 }
 
-// notListed says which parts of the plan are only counted, "" if none are. Nobody but the run that has
+// NotListed says which parts of the plan are only counted, "" if none are. Nobody but the run that has
 // made the plan knows what they are.
-func (p Plan) notListed() string {
+func (p Plan) NotListed() string {
 	properties := 0
 	for _, step := range p.Steps {
 		properties += step.MoreProperties
@@ -68,7 +68,21 @@ func (p Plan) notListed() string {
 
 // hasUnproven reports whether a value of the plan has the note that it is not shown in full.
 func (p Plan) hasUnproven() bool {
-	is := func(property Property) bool { return !property.isProven() }
-	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return !o.isProven() }) ||
+	is := func(property Property) bool { return !property.IsProven() }
+	return slices.ContainsFunc(p.Outputs, func(o Output) bool { return !o.IsProven() }) ||
 		slices.ContainsFunc(p.Steps, func(s Step) bool { return slices.ContainsFunc(s.Properties, is) || slices.ContainsFunc(s.Options, is) })
+}
+
+// Unproven says in sentences what of the plan may be anything, although a person who approves the digest approves it too.
+func (p Plan) Unproven() []string { return p.unproven("", `"`) }
+
+// unproven are these sentences, with what is not listed between such marks, and the note between others.
+func (p Plan) unproven(strong, quote string) (all []string) {
+	if left := p.NotListed(); left != "" {
+		all = append(all, strong+"Not listed: "+left+strong+". The digest is also of these, which may be anything, whatever the counts say")
+	}
+	if p.hasUnproven() {
+		all = append(all, "The digest is also of the values that are "+quote+notShown+quote+", which may be anything")
+	}
+	return all
 }

@@ -68,9 +68,12 @@ func TestAForgedPlanSaysWhatItDoesNotShow(t *testing.T) {
 			g.Expect(comment).To(Or(ContainSubstring("**Not listed: "), ContainSubstring("  # not shown in full\n")))
 			g.Expect(comment).To(ContainSubstring("which may be anything"))
 			g.Expect(Terminal(received, 0, nil)).To(Or(ContainSubstring("more"), ContainSubstring("# not shown in full")))
+			g.Expect(received.Unproven()).To(HaveEach(ContainSubstring("which may be anything")))
+			g.Expect(received.Unproven()).NotTo(BeEmpty())
 		})
 	}
 	honest := Comment{Plan: real.Within(Bounds()).Bounded(), Stack: "network", Namespace: "apps"}.Markdown()
+	NewWithT(t).Expect(real.Within(Bounds()).Bounded().Unproven()).To(BeEmpty())
 	NewWithT(t).Expect(honest).NotTo(Or(ContainSubstring("not shown"), ContainSubstring("anything"), ContainSubstring("Not listed")))
 }
 
@@ -119,7 +122,7 @@ func TestTheRestOfAPropertyIsPartOfTheDigest(t *testing.T) {
 	cut := with("sha256:01").Within(Limits{Outputs: 1, Value: 12})
 	g.Expect(cut.Digest()).To(Equal(with("sha256:01").Digest()))
 	g.Expect(cut.Outputs[0].Rest).To(BeEmpty())
-	g.Expect(cut.Outputs[0].isProven()).To(BeFalse())
+	g.Expect(cut.Outputs[0].IsProven()).To(BeFalse())
 	g.Expect(with("sha256:01").WithoutDigests().Outputs[0].Rest).To(BeEmpty())
 }
 

@@ -126,6 +126,7 @@ func postgres(stack object, done int) object {
 func replacement() object {
 	urn := func(t, name string) string { return "urn:pulumi:production::cluster::" + t + "::" + name }
 	return object{"digest": digest, "proposedAt": before(12 * time.Minute), "revision": "main@sha1:5b0c2f7d91a2bb7e40915f3ce0d9cc1f4c1ad9b0", "plan": object{
+		"counts": object{"create": 1, "update": 2, "replace": 1},
 		"steps": []object{
 			{"op": "update", "urn": urn("aws:eks/cluster:Cluster", "production"), "type": "aws:eks/cluster:Cluster", "properties": []object{{"path": "version", "kind": "update", "old": "1.31", "new": "1.32"}, {"path": "tags.revision", "kind": "add", "new": "5b0c2f7d"}}},
 			{"op": "replace", "urn": urn("aws:eks/nodeGroup:NodeGroup", "workers"), "type": "aws:eks/nodeGroup:NodeGroup", "deleteFirst": true, "properties": []object{{"path": "instanceTypes[0]", "kind": "update", "old": "m6i.large", "new": "m7i.xlarge", "replaces": true}, {"path": "scalingConfig.maxSize", "kind": "update", "old": 6, "new": 9}, {"path": "userData", "kind": "update", "old": "[secret]", "new": "[secret]", "secret": true}}},

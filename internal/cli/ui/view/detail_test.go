@@ -160,10 +160,10 @@ func TestTheHistoryAndTheOutputsOfAStack(t *testing.T) {
 func TestWhatARunHasChanged(t *testing.T) {
 	g := NewWithT(t)
 	entry := meta.Snapshot{LastReconciledStatus: meta.ReconciliationSucceededReason, Metadata: map[string]string{"run": "03", "changedIn": "02,01"}}
-	done := &plan.Plan{Steps: []plan.Step{{Op: plan.OpCreate, URN: "a"}}}
-	changes := []records.Change{{Run: "02", Plan: done}, {Run: "01", Message: "the details were dropped"}}
+	created := &plan.Plan{Steps: []plan.Step{{Op: plan.OpCreate, URN: "a"}}}
+	changes := []records.Change{{Run: "02", Plan: created}, {Run: "01", Message: "the details were dropped"}}
 	log := &run.Log{LeftOut: 2, Lines: []run.LogLine{{At: now(), Text: "one\x1b[2J"}}}
-	g.Expect(RunAnswerOf(entry, changes, "02", log)).To(Equal(RunAnswer{Plan: done, Message: "1 created", Log: "... 2 lines before\n2026-03-02T10:16:12Z one\\x1b[2J\n"}))
+	g.Expect(RunAnswerOf(entry, changes, "02", log)).To(Equal(RunAnswer{Plan: done(created), Message: "1 created", Log: "... 2 lines before\n2026-03-02T10:16:12Z one\\x1b[2J\n"}))
 	g.Expect(RunAnswerOf(entry, changes, "01", nil)).To(Equal(RunAnswer{Message: "the details were dropped"}))
 	g.Expect(RunAnswerOf(entry, changes, "03", nil).Message).To(Equal("run 02: 1 created"), "the last of the runs that share the entry has changed nothing")
 	g.Expect(RunAnswerOf(entry, nil, "03", nil).Message).To(Equal("no resources were changed"))

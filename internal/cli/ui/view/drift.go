@@ -24,8 +24,8 @@ type Drift struct {
 
 // DriftAnswer has the drift of each resource as a plan: what is old is in the state, and what is new is there.
 type DriftAnswer struct {
-	Plan    *plan.Plan `json:"plan,omitempty"`
-	Message string     `json:"message,omitempty"`
+	Plan    *Plan  `json:"plan,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // driftOf returns the result of the last check, nil if there was none.
@@ -44,5 +44,5 @@ func driftOf(stack *v1.Stack) *Drift {
 
 // DriftAnswerOf returns the drift as it was read, nil if there is none or it could not be read, for which why says the reason.
 func DriftAnswerOf(found *plan.Plan, why string) DriftAnswer {
-	return DriftAnswer{Plan: shownPlan(found), Message: text(why)}
+	return DriftAnswer{Plan: done(found), Message: text(why)}
 }

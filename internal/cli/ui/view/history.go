@@ -16,7 +16,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/records"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/words"
 	"github.com/flux-pulumi/pulumi-controller/internal/history"
-	"github.com/flux-pulumi/pulumi-controller/internal/plan"
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
@@ -44,9 +43,9 @@ type EndedRun struct {
 
 // RunAnswer is what a run has changed, and the end of its log.
 type RunAnswer struct {
-	Plan    *plan.Plan `json:"plan,omitempty"`
-	Message string     `json:"message,omitempty"`
-	Log     string     `json:"log,omitempty"`
+	Plan    *Plan  `json:"plan,omitempty"`
+	Message string `json:"message,omitempty"`
+	Log     string `json:"log,omitempty"`
 }
 
 // HistoryOf returns the runs that have ended, newest first.
@@ -120,13 +119,13 @@ func RunAnswerOf(entry meta.Snapshot, changes []records.Change, id string, log *
 		if change.Run != id && history.Run(entry.Metadata) != id {
 			continue
 		}
-		answer = RunAnswer{Plan: change.Plan, Message: words.Change(change)}
+		answer = RunAnswer{Plan: done(change.Plan), Message: words.Change(change)}
 		if change.Run != id {
 			answer.Message = fmt.Sprintf("run %s: %s", change.Run, answer.Message)
 		}
 		break
 	}
-	answer.Message, answer.Plan = text(answer.Message), shownPlan(answer.Plan)
+	answer.Message = text(answer.Message)
 	if log != nil {
 		answer.Log = words.Log(log)
 	}

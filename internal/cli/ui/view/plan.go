@@ -25,11 +25,11 @@ type Proposal struct {
 
 // PlanAnswer is the plan that the Stack proposes or previews.
 type PlanAnswer struct {
-	Digest     string     `json:"digest,omitempty"`
-	ProposedAt string     `json:"proposedAt,omitempty"`
-	Run        string     `json:"run,omitempty"`
-	Revision   string     `json:"revision,omitempty"`
-	Plan       *plan.Plan `json:"plan,omitempty"`
+	Digest     string `json:"digest,omitempty"`
+	ProposedAt string `json:"proposedAt,omitempty"`
+	Run        string `json:"run,omitempty"`
+	Revision   string `json:"revision,omitempty"`
+	Plan       *Plan  `json:"plan,omitempty"`
 	// Message is what a person should know of it, or why there is none.
 	Message string `json:"message,omitempty"`
 }
@@ -54,7 +54,7 @@ func PlanAnswerOf(stack *v1.Stack, read *plan.Plan, why string) PlanAnswer {
 	if of == nil {
 		return PlanAnswer{Message: text(words.ErrNothingProposed(stack).Error())}
 	}
-	answer := PlanAnswer{Digest: name(of.Digest), ProposedAt: stamp(&of.ProposedAt), Run: name(of.Run), Revision: name(of.Revision), Plan: shownPlan(read)}
+	answer := PlanAnswer{Digest: name(of.Digest), ProposedAt: stamp(&of.ProposedAt), Run: name(of.Run), Revision: name(of.Revision), Plan: planned(read)}
 	notes := words.Notes(of)
 	switch {
 	case why != "":
@@ -64,13 +64,4 @@ func PlanAnswerOf(stack *v1.Stack, read *plan.Plan, why string) PlanAnswer {
 	}
 	answer.Message = text(strings.Join(notes, "\n"))
 	return answer
-}
-
-// shownPlan returns a plan within its bounds, and without the digests of its values, which nobody sees.
-func shownPlan(read *plan.Plan) *plan.Plan {
-	if read == nil {
-		return nil
-	}
-	shown := read.Bounded().WithoutDigests()
-	return &shown
 }

@@ -55,8 +55,10 @@ function digestOf(digest) {
   return h("p", {class: "digest"}, h("span", {class: "sub"}, "Digest"), h("code", {}, digest));
 }
 
-export async function approve(stack, digest, button) {
-  const sure = await ask({title: `Approve this plan of ${stack.name}?`, content: digestOf(digest), confirm: "Approve",
+// approve asks with what the plan does not show, if there is something.
+export async function approve(stack, digest, warnings, button) {
+  const content = [digestOf(digest), (warnings || []).map((text) => h("p", {class: "warning"}, text + "."))];
+  const sure = await ask({title: `Approve this plan of ${stack.name}?`, content, confirm: "Approve",
     text: "The Stack applies exactly this plan. If it proposes another one in the meantime, nothing is approved."});
   return sure && act(stack, "approve", {digest}, button);
 }

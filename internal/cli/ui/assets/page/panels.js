@@ -73,9 +73,10 @@ export function decision(detail, digest, shown) {
   const may = detail.may || {};
   if (!digest || !detail.proposal || detail.proposal.digest !== digest) return null;
   const reject = may.reject && h("button", {type: "button", class: "danger", "data-key": "reject", onclick: () => actions.reject(detail.stack, digest, reject)}, "Reject");
-  const approve = may.approve && shown && h("button", {type: "button", class: "primary", "data-key": "approve", onclick: () => actions.approve(detail.stack, digest, approve)}, "Approve");
+  const approve = may.approve && shown && h("button", {type: "button", class: "primary", "data-key": "approve", onclick: () => actions.approve(detail.stack, digest, shown.warnings, approve)}, "Approve");
   if (!may.reject && !may.approve) return h("p", {class: "sub"}, "You are not allowed to approve or reject it.");
-  return h("div", {class: "actions"}, may.approve && !shown && h("p", {class: "sub"}, "A plan that is not shown cannot be approved here."), reject, approve);
+  return h("div", {class: "actions"}, may.approve && !shown && h("p", {class: "sub"}, "A plan that is not shown cannot be approved here."),
+    approve && (shown.warnings || []).length > 0 && h("p", {class: "warning"}, "The plan does not show everything that you would approve."), reject, approve);
 }
 
 export function facts(detail) {

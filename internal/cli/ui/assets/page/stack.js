@@ -97,7 +97,7 @@ export function open(main, address) {
     const {digest, plan: proposed, message, proposedAt, revision} = answer;
     put(place, message && h("p", {class: "says"}, message),
       digest && h("section", {class: "card"}, h("div", {class: "card-head"}, h("div", {}, h("p", {class: "digest"}, h("span", {class: "sub"}, "Digest"), h("code", {}, digest)),
-        h("p", {class: "sub"}, proposedAt && ["proposed ", since(proposedAt)], revision && [" at ", short(revision)])), panels.decision(detail, digest, Boolean(proposed)))),
+        h("p", {class: "sub"}, proposedAt && ["proposed ", since(proposedAt)], revision && [" at ", short(revision)])), panels.decision(detail, digest, proposed))),
       proposed && plan.whole(proposed));
   }
 
@@ -129,7 +129,7 @@ export function open(main, address) {
     put(place, h("p", {class: "sub"}, "Loading"));
     try {
       const answer = await get(path("history", one.id));
-      put(place, answer.message && h("p", {class: "sub"}, answer.message), answer.plan && [plan.counts(answer.plan, true), plan.steps(answer.plan), plan.outputs(answer.plan)],
+      put(place, answer.message && h("p", {class: "sub"}, answer.message), answer.plan && plan.whole(answer.plan, true),
         answer.log && h("pre", {class: "logs", tabindex: "0", "aria-label": "Log of the run"}, answer.log));
     } catch (error) {
       put(place, h("p", {class: "sub"}, error.message));
