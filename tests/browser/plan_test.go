@@ -5,6 +5,7 @@ package browser
 
 import (
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -70,4 +71,37 @@ func TestWhatARunHasDoneIsCountedOnce(t *testing.T) {
 	p.do(chromedp.Evaluate(`document.querySelector(".ended summary").click()`, nil))
 	p.sees("the counts", `[...document.querySelectorAll(".ended .verdicts .op")].map((e) => e.textContent).join(", ") === "! 1 failed, ↓ 1 imported, ○ 1 left in place (retainOnDelete), = 1 with changed options"`)
 	p.picture("history-failed")
+}
+
+// TestARejectedPlanDoesNotWait, and who has rejected it is said.
+func TestARejectedPlanDoesNotWait(t *testing.T) {
+	s := world(t)
+	detail := cluster(platform()[1])
+	proposal := detail["proposal"].(object)
+	proposal["rejected"], proposal["message"] = true, "1 to replace, 2 to update\nrejected by maria: not on a Friday"
+	proposal["mayNot"], detail["may"] = "It is not known whether you may approve or reject it: the webhook does not answer", object{}
+	s.answer("stacks/platform/cluster", detail)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster")
+	p.reads(".card h2", "A plan was rejected")
+	p.reads(".panel", "rejected by maria: not on a Friday")
+	p.open(s.url + "/#/stacks/platform/cluster/plan")
+	p.reads(".panel", "It is not known whether you may approve or reject it: the webhook does not answer")
+	p.sees("nothing that says more", `!document.body.innerText.includes("You are not allowed to approve")`)
+}
+
+// TestTheHistorySaysHowARunHasEnded: a proposal has not failed, and how long a run took is said if it is known.
+func TestTheHistorySaysHowARunHasEnded(t *testing.T) {
+	s := world(t)
+	detail := cluster(platform()[1])
+	detail["history"] = []object{
+		{"id": "2", "operation": "propose", "state": "Proposed", "startedAt": before(2*time.Hour + 80*time.Second), "endedAt": before(2 * time.Hour)},
+		{"id": "1", "operation": "update", "state": "Interrupted", "endedAt": before(3 * time.Hour)}}
+	s.answer("stacks/platform/cluster", detail)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/history")
+	p.reads(".ended", "took 1 min 20 s")
+	p.sees("the marks", `[...document.querySelectorAll(".ended summary .mark")].map((mark) => mark.getAttribute("class")).join() === "mark is-waiting,mark is-failed"`)
+	p.sees("no time that is not known", `document.querySelector(".panel").innerText.match(/took/g).length === 1`)
+	p.picture("history-proposed")
 }

@@ -78,6 +78,9 @@ func (p *pageCommands) Detail(ctx context.Context, stack *v1.Stack) (any, error)
 		note(err)
 	}
 	in.Allowed, err = p.allowed(ctx, stack)
+	if err != nil {
+		in.Unknown = err.Error()
+	}
 	note(err)
 	return view.DetailOf(in), ctx.Err()
 }

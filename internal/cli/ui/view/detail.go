@@ -30,6 +30,8 @@ type Input struct {
 	Progress *Progress
 	// Allowed is what the API server lets the person do, whether or not it makes sense now.
 	Allowed May
+	// Unknown says why it is not known what is allowed, "" if it is.
+	Unknown string
 	// Warnings say what could not be read.
 	Warnings []string
 	Now      time.Time

@@ -6,6 +6,7 @@ package view
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ type EndedRun struct {
 	// ID of the run, "" if an earlier version of the controller has recorded it.
 	ID        string `json:"id"`
 	Operation string `json:"operation"`
-	// State is Succeeded, Failed, Cancelled or Interrupted, and Reason the reason of the condition Ready after it.
+	// State is Succeeded, Proposed, Failed, Cancelled or Interrupted, and Reason the reason of the condition Ready after it.
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"`
 	StartedAt string `json:"startedAt,omitempty"`
@@ -65,16 +66,25 @@ func HistoryOf(entries meta.History) []EndedRun {
 	return list
 }
 
-func endedAs(reason string) string {
-	switch reason {
+// endedAs returns how a run has ended, of the status that the history has of it. One that a later controller may write is shown
+// as it is.
+func endedAs(status string) string {
+	switch status {
 	case meta.ReconciliationSucceededReason, v1.RecoveredStatus:
 		return "Succeeded"
+	case v1.ProposedStatus, v1.ApprovalRequiredReason:
+		return "Proposed"
 	case v1.CancelRequestedReason, v1.RunCancelledReason:
 		return "Cancelled"
 	case v1.RunInterruptedReason:
 		return "Interrupted"
 	}
-	return "Failed"
+	isFailure := func(effect run.Effect) bool { return effect.Fails && effect.Reason == status }
+	failsSo := func(kind run.Kind) bool { return kind.FailedReason == status }
+	if slices.ContainsFunc(run.Effects(), isFailure) || slices.ContainsFunc(run.Kinds(), failsSo) {
+		return "Failed"
+	}
+	return name(status)
 }
 
 // endedMessage is what the command history says of an entry.

@@ -5,6 +5,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -19,8 +20,12 @@ type Proposal struct {
 	Run        string `json:"run,omitempty"`
 	Revision   string `json:"revision,omitempty"`
 	// Destroy is set for the destroy of the whole stack.
-	Destroy bool   `json:"destroy,omitempty"`
-	Message string `json:"message,omitempty"`
+	Destroy bool `json:"destroy,omitempty"`
+	// Rejected says that a person has decided so.
+	Rejected bool   `json:"rejected,omitempty"`
+	Message  string `json:"message,omitempty"`
+	// MayNot says why the person can do nothing about it, if that is not for want of the permission.
+	MayNot string `json:"mayNot,omitempty"`
 }
 
 // PlanAnswer is the plan that the Stack proposes or previews.
@@ -44,8 +49,25 @@ func proposalOf(in Input) *Proposal {
 	if in.Plan != nil {
 		counts = in.Plan.CountsText()
 	}
+	notes := append([]string{counts}, words.Notes(of)...)
+	rejected := of.State == v1.PlanRejected
+	if rejected {
+		notes = append(notes, fmt.Sprintf("rejected by %s: %s", of.ApprovedBy, of.Message))
+	}
 	return &Proposal{Digest: name(of.Digest), ProposedAt: stamp(&of.ProposedAt), Run: name(of.Run), Revision: name(of.Revision),
-		Destroy: of.Operation == v1.OperationDestroy, Message: text(strings.Join(append([]string{counts}, words.Notes(of)...), "\n"))}
+		Destroy: of.Operation == v1.OperationDestroy, Rejected: rejected, Message: text(strings.Join(notes, "\n")), MayNot: text(mayNot(in, of))}
+}
+
+// mayNot says why a person can neither approve nor reject, "" if the permission is missing.
+func mayNot(in Input, of *v1.PlanStatus) string {
+	record := in.Stack.Status.Run
+	switch {
+	case in.Unknown != "":
+		return "It is not known whether you may approve or reject it: " + in.Unknown
+	case record != nil && record.Approved == of.Digest:
+		return "A run applies it"
+	}
+	return ""
 }
 
 // PlanAnswerOf returns the plan that a Stack proposes or previews, nil if it could not be read, for which why says the reason.

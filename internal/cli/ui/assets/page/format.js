@@ -23,6 +23,15 @@ export function ago(at, now = Date.now()) {
   return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 
+// lasted returns how long something took, such as "1 min 20 s", "" if a time is not known.
+export function lasted(from, to) {
+  const seconds = Math.round((new Date(to).getTime() - new Date(from).getTime()) / 1000);
+  if (!(seconds >= 0)) return "";
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
+}
+
 // One for all: a browser takes long to make it.
 const exact = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "medium"});
 

@@ -5,7 +5,7 @@
 
 import * as actions from "./actions.js";
 import {h, svg} from "./dom.js";
-import {plural, short, since} from "./format.js";
+import {lasted, plural, short, since} from "./format.js";
 import * as plan from "./plan.js";
 import {mark} from "./states.js";
 
@@ -64,7 +64,8 @@ export function run(detail) {
 export function proposal(detail, href) {
   const one = detail.proposal;
   if (!one) return null;
-  return h("section", {class: "card attention"}, h("div", {class: "card-head"}, h("h2", {}, mark("waiting"), one.destroy ? " A destroy waits for approval" : " A plan waits for approval"), h("a", {class: "button", href, "data-key": "review"}, "Review the plan")),
+  const what = one.destroy ? " A destroy " : " A plan ";
+  return h("section", {class: one.rejected ? "card" : "card attention"}, h("div", {class: "card-head"}, h("h2", {}, mark(one.rejected ? "suspended" : "waiting"), what, one.rejected ? "was rejected" : "waits for approval"), h("a", {class: "button", href, "data-key": "review"}, "Review the plan")),
     h("p", {class: "says"}, one.message), h("p", {class: "sub"}, "proposed ", since(one.proposedAt), one.revision && [" at ", short(one.revision)]));
 }
 
@@ -74,7 +75,7 @@ export function decision(detail, digest, shown) {
   if (!digest || !detail.proposal || detail.proposal.digest !== digest) return null;
   const reject = may.reject && h("button", {type: "button", class: "danger", "data-key": "reject", onclick: () => actions.reject(detail.stack, digest, reject)}, "Reject");
   const approve = may.approve && shown && h("button", {type: "button", class: "primary", "data-key": "approve", onclick: () => actions.approve(detail.stack, digest, shown.warnings, approve)}, "Approve");
-  if (!may.reject && !may.approve) return h("p", {class: "sub"}, "You are not allowed to approve or reject it.");
+  if (!may.reject && !may.approve) return h("p", {class: "sub"}, detail.proposal.mayNot || "You are not allowed to approve or reject it.");
   return h("div", {class: "actions"}, may.approve && !shown && h("p", {class: "sub"}, "A plan that is not shown cannot be approved here."),
     approve && (shown.warnings || []).length > 0 && h("p", {class: "warning"}, "The plan does not show everything that you would approve."), reject, approve);
 }
@@ -94,10 +95,16 @@ export function outputs(detail) {
     secret && h("p", {class: "sub"}, "They are in the Secret ", h("code", {}, secret), ".")];
 }
 
-const results = {succeeded: "ready", failed: "failed", cancelled: "suspended"};
+const results = {succeeded: "ready", proposed: "waiting", failed: "failed", interrupted: "failed", cancelled: "suspended"};
 
 function changesOf(one) {
   return [["created", "+"], ["updated", "~"], ["replaced", "±"], ["deleted", "−"]].filter(([name]) => one[name] > 0).map(([name, sign]) => `${sign}${one[name]} ${name}`).join(", ");
+}
+
+// took says how long a run took, if it is known.
+function took(one) {
+  const text = one.startedAt && one.endedAt ? lasted(one.startedAt, one.endedAt) : "";
+  return text && ` · took ${text}`;
 }
 
 // history lists the runs; more is called with one that is opened, and returns what it changed.
@@ -109,7 +116,7 @@ export function history(detail, more) {
     const place = h("div");
     body.append(place);
     const details = h("details", {class: "change ended", "data-key": "run-" + one.id}, h("summary", {}, h("span", {}, mark(results[(one.state || "").toLowerCase()] || "unknown"), " ", h("b", {}, one.state)),
-      h("span", {class: "what"}, one.operation, one.revision && " at ", short(one.revision), " ", h("span", {class: "sub"}, changesOf(one) || "nothing changed", " · ", since(one.endedAt || one.startedAt), one.approvedBy && ` · approved by ${one.approvedBy}`))), body);
+      h("span", {class: "what"}, one.operation, one.revision && " at ", short(one.revision), " ", h("span", {class: "sub"}, changesOf(one) || "nothing changed", " · ", since(one.endedAt || one.startedAt), took(one), one.approvedBy && ` · approved by ${one.approvedBy}`))), body);
     details.addEventListener("toggle", () => {
       if (details.open && !place.hasChildNodes()) more(one, place);
     });
