@@ -105,3 +105,46 @@ func TestTheHistorySaysHowARunHasEnded(t *testing.T) {
 	p.sees("no time that is not known", `document.querySelector(".panel").innerText.match(/took/g).length === 1`)
 	p.picture("history-proposed")
 }
+
+// TestAPreviewIsShownOnceItIsDone: the button leads to where its result appears.
+func TestAPreviewIsShownOnceItIsDone(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	tab := `[aria-label="Parts of cluster"]`
+	p.open(s.url + "/#/stacks/platform/cluster")
+	p.reads(tab, "History")
+	p.sees("no tab before somebody asks", `![...document.querySelectorAll('`+tab+` a')].some((a) => a.textContent === "Preview")`)
+	p.click("button", "Preview")
+	s.posts(t, "stacks/platform/cluster/preview {}")
+	p.reads(".panel", "The preview is asked for")
+	s.answer("stacks/platform/cluster/preview", object{"message": "An update would change this: 1 to replace", "endedAt": before(time.Minute), "revision": "main@sha1:5b0c2f7d", "plan": replacement()["plan"]})
+	done := cluster(platform()[1])
+	done["preview"] = object{"request": "1", "answered": "1", "run": "0190fa", "endedAt": before(time.Minute)}
+	s.say("stacks/platform/cluster", "detail", done)
+	p.reads(".panel", "An update would change this: 1 to replace")
+	p.reads(".panel .diff", "m7i.xlarge")
+	p.sees("nothing to approve", `![...document.querySelectorAll("main button")].some((b) => /Approve|Reject/.test(b.textContent))`)
+	p.picture("preview")
+	p.isAccessible("a preview")
+	p.open(s.url + "/#/stacks/platform/cluster/history")
+	p.reads(tab, "History")
+	s.say("stacks/platform/cluster", "detail", done)
+	p.reads(tab, "Preview")
+}
+
+// TestAPlanThatIsOnlyPreviewedHasATab, although there is nothing to decide on here.
+func TestAPlanThatIsOnlyPreviewedHasATab(t *testing.T) {
+	s := world(t)
+	detail := cluster(platform()[1])
+	delete(detail, "proposal")
+	s.answer("stacks/platform/cluster", detail)
+	p := newTab(t, wide())
+	tab := `[aria-label="Parts of cluster"]`
+	p.open(s.url + "/#/stacks/platform/cluster")
+	p.reads(tab, "History")
+	p.sees("no tab without a plan", `![...document.querySelectorAll('`+tab+` a')].some((a) => a.textContent === "Plan")`)
+	detail["hasPlan"] = true
+	s.say("stacks/platform/cluster", "detail", detail)
+	p.click("a", "Plan")
+	p.reads(".panel .diff", "m7i.xlarge")
+}

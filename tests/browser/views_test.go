@@ -18,6 +18,7 @@ func world(t *testing.T) *standIn {
 	s.answer("graph", grid(rows))
 	s.answer("stacks/platform/cluster", cluster(rows[1]))
 	s.answer("stacks/platform/cluster/plan", replacement())
+	s.answer("stacks/platform/cluster/preview", object{"message": "The preview is asked for"})
 	s.answer("stacks/platform/cluster/resources", tree())
 	s.answer("stacks/platform/cluster/drift", object{})
 	s.answer("stacks/platform/cluster/history/0190f2", object{"plan": replacement()["plan"], "log": "Updating (production):\n ~ aws:eks:Cluster production updated\nResources: 2 updated\n"})

@@ -132,22 +132,11 @@ func isPreviewed(object *unstructured.Unstructured, request string) (bool, error
 
 func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.Stack, output string) error {
 	recorded := stack.Status.Preview
-	if recorded.State != v1.UpdateSucceeded {
-		return fmt.Errorf("preview failed: %s", recorded.Message)
-	}
-	if recorded.Message != "" {
-		return errors.New(recorded.Message)
-	}
-	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.PlanKey, recorded.Digest)
-	if err != nil {
-		return explainLost(ctx, api, stack, err)
-	}
-	made, err := inventory.DecodePlan(data)
+	made, left, err := readPreview(ctx, api, stack)
 	if err != nil {
 		return err
 	}
 	changes := made.Counts().Total()
-	left := max(0, countOf(recorded.ResourceChanges)-changes)
 	if err := s.printPreview(made, left, recorded.Revision, output); err != nil {
 		return err
 	}
@@ -164,6 +153,23 @@ func (s *session) showPreview(ctx context.Context, api client.Reader, stack *v1.
 		s.Successf("no changes at revision %s", recorded.Revision)
 	}
 	return nil
+}
+
+// readPreview returns what a preview that has ended has found, and how many changes more it has counted.
+func readPreview(ctx context.Context, api client.Reader, stack *v1.Stack) (made plan.Plan, unlisted int, err error) {
+	recorded := stack.Status.Preview
+	if recorded.State != v1.UpdateSucceeded {
+		return plan.Plan{}, 0, fmt.Errorf("preview failed: %s", recorded.Message)
+	}
+	if recorded.Message != "" {
+		return plan.Plan{}, 0, errors.New(recorded.Message)
+	}
+	data, err := ownedData(ctx, api, stack, recorded.ConfigMap, inventory.PlanKey, recorded.Digest)
+	if err != nil {
+		return plan.Plan{}, 0, explainLost(ctx, api, stack, err)
+	}
+	made, err = inventory.DecodePlan(data)
+	return made, max(0, countOf(recorded.ResourceChanges)-made.Counts().Total()), err
 }
 
 // printPreview prints what a preview has found. What is not listed may be anything.

@@ -111,6 +111,8 @@ func (p *pageCommands) Part(ctx context.Context, stack *v1.Stack, part, run stri
 	switch part {
 	case partPlan:
 		return p.plan(ctx, stack), nil
+	case partPreview:
+		return p.previewed(ctx, stack), nil
 	case partDrift:
 		return p.drift(ctx, stack), nil
 	case partResources:

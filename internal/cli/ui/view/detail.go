@@ -49,13 +49,16 @@ type Detail struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Run is the one in flight.
 	Run *Run `json:"run,omitempty"`
-	// Proposal is the plan that a person has to decide on, or has rejected.
-	Proposal *Proposal  `json:"proposal,omitempty"`
-	Spec     []Fact     `json:"spec,omitempty"`
-	Outputs  Outputs    `json:"outputs,omitzero"`
-	History  []EndedRun `json:"history,omitempty"`
-	Drift    *Drift     `json:"drift,omitempty"`
-	May      May        `json:"may"`
+	// Proposal is the plan that a person has to decide on, or has rejected. HasPlan is also set for one that is only previewed.
+	Proposal *Proposal `json:"proposal,omitempty"`
+	HasPlan  bool      `json:"hasPlan,omitempty"`
+	// Preview is what a person has asked for.
+	Preview *Preview   `json:"preview,omitempty"`
+	Spec    []Fact     `json:"spec,omitempty"`
+	Outputs Outputs    `json:"outputs,omitzero"`
+	History []EndedRun `json:"history,omitempty"`
+	Drift   *Drift     `json:"drift,omitempty"`
+	May     May        `json:"may"`
 }
 
 // Condition is a condition of the status.
@@ -101,6 +104,7 @@ func DetailOf(in Input) Detail {
 	for _, warning := range first(in.Warnings) {
 		detail.Warnings = append(detail.Warnings, text(warning))
 	}
+	detail.HasPlan, detail.Preview = words.ShownPlan(stack) != nil, previewOf(stack)
 	if in.Explained != nil {
 		detail.explain(in.Explained)
 	}

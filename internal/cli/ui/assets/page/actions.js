@@ -72,7 +72,7 @@ export async function reject(stack, digest, button) {
 
 const simple = [
   {action: "reconcile", text: "Reconcile"},
-  {action: "preview", text: "Preview"},
+  {action: "preview", text: "Preview", then: "preview"},
   {action: "resume", text: "Resume"},
   {action: "suspend", text: "Suspend", question: (name) => ({title: `Suspend ${name}?`, confirm: "Suspend",
     text: "A run in flight continues to its end. Nothing runs after it until the Stack is resumed."})},
@@ -82,10 +82,10 @@ const simple = [
 
 // buttons returns those for what the person may do now.
 export function buttons(stack, may) {
-  return simple.filter(({action}) => may && may[action]).map(({action, text, danger, question}) => {
+  return simple.filter(({action}) => may && may[action]).map(({action, text, danger, question, then}) => {
     const button = h("button", {type: "button", class: danger ? "danger" : "", "data-key": "do-" + action, onclick: async () => {
       if (question && !await ask(question(stack.name))) return;
-      act(stack, action, {}, button);
+      if (await act(stack, action, {}, button) && then) location.hash = `#/stacks/${encodeURIComponent(stack.namespace)}/${encodeURIComponent(stack.name)}/${then}`;
     }}, text);
     return button;
   });

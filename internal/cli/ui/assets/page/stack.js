@@ -12,7 +12,7 @@ import * as plan from "./plan.js";
 import * as resources from "./resources.js";
 import {badge, stateOf} from "./states.js";
 
-const tabs = [["", "Status"], ["plan", "Plan"], ["resources", "Resources"], ["outputs", "Outputs"], ["history", "History"], ["drift", "Drift"], ["events", "Events"], ["logs", "Logs"]];
+const tabs = [["", "Status"], ["plan", "Plan"], ["preview", "Preview"], ["resources", "Resources"], ["outputs", "Outputs"], ["history", "History"], ["drift", "Drift"], ["events", "Events"], ["logs", "Logs"]];
 
 export function open(main, address) {
   const [, namespace, name] = address.parts;
@@ -34,7 +34,8 @@ export function open(main, address) {
   }
 
   function drawTabs() {
-    const has = (id) => id !== "plan" || detail.proposal || tab === "plan";
+    const some = {plan: detail.proposal || detail.hasPlan, preview: detail.preview};
+    const has = (id) => !(id in some) || some[id] || tab === id;
     const count = {outputs: ((detail.outputs || {}).items || []).length, history: (detail.history || []).length};
     put(nav, tabs.filter(([id]) => has(id)).map(([id, text]) => h("a", {href: id ? `${base}/${id}` : base, "aria-current": tab === id ? "page" : null, "data-key": "tab-" + id}, text,
       count[id] > 0 && h("span", {class: "count"}, count[id]))));
@@ -63,7 +64,8 @@ export function open(main, address) {
       return;
     case "outputs": return put(body, panels.outputs(detail));
     case "history": return (fresh || changed("history", detail.history)) && put(body, panels.history(detail, drawRun));
-    case "plan": return (fresh || changed("plan", [detail.proposal, detail.may])) && load("plan", drawPlan);
+    case "plan": return (fresh || changed("plan", [detail.proposal, detail.hasPlan, detail.may])) && load("plan", drawPlan);
+    case "preview": return (fresh || changed("preview", detail.preview)) && load("preview", drawPreview);
     case "drift": return (fresh || changed("drift", detail.drift)) && load("drift", drawDrift);
     case "resources": return (fresh || changed("resources", [detail.stack.lastRun, detail.stack.revision])) && load("resources", resources.show);
     case "events": return (fresh || changed("events", {...detail, run: null})) && load("events", drawEvents);
@@ -99,6 +101,11 @@ export function open(main, address) {
       digest && h("section", {class: "card"}, h("div", {class: "card-head"}, h("div", {}, h("p", {class: "digest"}, h("span", {class: "sub"}, "Digest"), h("code", {}, digest)),
         h("p", {class: "sub"}, proposedAt && ["proposed ", since(proposedAt)], revision && [" at ", short(revision)])), panels.decision(detail, digest, proposed))),
       proposed && plan.whole(proposed));
+  }
+
+  function drawPreview(place, {revision, endedAt, message, plan: found}) {
+    put(place, h("section", {class: "card"}, h("div", {class: "card-head"}, h("h2", {}, "The last preview"), h("span", {class: "sub"}, endedAt && ["done ", since(endedAt)], revision && [" at ", short(revision)])),
+      h("p", {class: "says"}, message)), found && plan.whole(found));
   }
 
   function drawDrift(place, answer) {
