@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/flux-pulumi/pulumi-controller/api/v1"
@@ -55,49 +53,49 @@ func (p *pageCommands) quiet() (s *session, out, said *bytes.Buffer) {
 // Act implements ui.Commands. The page shows what comes of it, so nothing is waited for.
 func (p *pageCommands) Act(ctx context.Context, stack *v1.Stack, action string, request ui.Request) (string, error) {
 	s, _, said := p.quiet()
-	if err := p.act(ctx, s, stack, action, request); err != nil {
+	if err := s.act(ctx, p.api, stack, action, request); err != nil {
 		return "", err
 	}
 	return strings.Join(texts(said.String(), "✔", "⚠️"), ". "), nil
 }
 
-func (p *pageCommands) act(ctx context.Context, s *session, stack *v1.Stack, action string, request ui.Request) error {
+func (s *session) act(ctx context.Context, api client.Client, stack *v1.Stack, action string, request ui.Request) error {
 	switch action {
 	case actSuspend, actResume:
-		return s.setSuspendOfStack(ctx, p.api, stack, action == actSuspend)
+		return s.setSuspendOfStack(ctx, api, stack, action == actSuspend)
 	case actReconcile:
 		if request.CheckDrift {
-			_, err := s.askToCheckDrift(ctx, p.api, stack)
+			_, err := s.askToCheckDrift(ctx, api, stack)
 			return err
 		}
-		_, _, err := s.askToReconcile(ctx, p.api, stackTarget(stack), request.Force)
+		_, _, err := s.askToReconcile(ctx, api, stackTarget(stack), request.Force)
 		return err
 	case actPreview:
 		if stack.Spec.Suspend {
 			return ready.ErrSuspended
 		}
-		return s.askToPreview(ctx, p.api, stack, "", s.Now().Format(time.RFC3339Nano))
+		return s.askToPreview(ctx, api, stack, "", s.Now().Format(time.RFC3339Nano))
 	case actCancel:
-		return s.askToCancel(ctx, p.api, stack, request.Now)
+		return s.askToCancel(ctx, api, stack, request.Now)
 	case actApprove, actReject:
-		return p.decide(ctx, s, stack, action, request)
+		return s.decideShown(ctx, api, stack, action, request)
 	}
 	return ui.ErrNoPart
 }
 
-// decide approves or rejects exactly the plan that the page has shown.
-func (p *pageCommands) decide(ctx context.Context, s *session, stack *v1.Stack, action string, request ui.Request) error {
+// decideShown approves or rejects exactly the plan that the page has shown.
+func (s *session) decideShown(ctx context.Context, api client.Client, stack *v1.Stack, action string, request ui.Request) error {
 	switch {
 	case !planDigest.MatchString(request.Digest):
 		return errors.New("the digest of the plan must be sha256: and 64 hexadecimal digits")
 	case action == actApprove:
-		return s.approve(ctx, p.api, stack, request.Digest, true)
+		return s.approve(ctx, api, stack, request.Digest, true)
 	case strings.TrimSpace(request.Reason) == "":
 		return errors.New("a reason is required")
 	case len(request.Reason) > maxReason:
 		return errors.New("the reason is too long")
 	}
-	return s.reject(ctx, p.api, stack, request.Digest, request.Reason)
+	return s.reject(ctx, api, stack, request.Digest, request.Reason)
 }
 
 // setSuspendOfStack suspends or resumes a Stack.
@@ -111,31 +109,6 @@ func (s *session) setSuspendOfStack(ctx context.Context, api client.Client, stac
 	}
 	s.Successf("%s %s", cluster.Stack().Singular, how.done)
 	return nil
-}
-
-// mayChange reports whether the person may change the Stack, which all actions do.
-func (p *pageCommands) mayChange(ctx context.Context, stack *v1.Stack) (bool, error) {
-	return isAllowed(ctx, p.api, authorizationv1.ResourceAttributes{
-		Group: v1.GroupVersion.Group, Resource: cluster.Stack().Plural, Verb: "patch", Namespace: stack.Namespace, Name: stack.Name,
-	})
-}
-
-// mayDecide reports whether the person may decide on what the Stack proposes. Only the API server knows, as admission
-// policies such as those of config/approvals may say more than roles: it is asked for an approval that it does not store.
-func (p *pageCommands) mayDecide(ctx context.Context, stack *v1.Stack, of *v1.PlanStatus) (bool, error) {
-	user, err := whoAmI(ctx, p.api)
-	if err != nil {
-		return false, err
-	}
-	object, err := stackTarget(stack).get(ctx, p.api)
-	if err != nil {
-		return false, err
-	}
-	err = mergePatch(ctx, client.NewDryRunClient(p.api), object, map[string]any{"metadata": map[string]any{"annotations": approvalOf(of.Digest)(user)}})
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // texts returns the texts of the lines of a console that begin with one of the symbols.

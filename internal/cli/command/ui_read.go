@@ -85,21 +85,6 @@ func (p *pageCommands) Detail(ctx context.Context, stack *v1.Stack) (any, error)
 	return view.DetailOf(in), ctx.Err()
 }
 
-// allowed returns what the API server lets the person do.
-func (p *pageCommands) allowed(ctx context.Context, stack *v1.Stack) (view.May, error) {
-	may, err := p.mayChange(ctx, stack)
-	if err != nil || !may {
-		return view.May{}, err
-	}
-	found := view.May{Reconcile: true, Preview: true, Suspend: true, Resume: true, Cancel: true}
-	if of := words.Proposal(stack); of != nil {
-		may, err := p.mayDecide(ctx, stack, of)
-		found.Approve, found.Reject = may, may
-		return found, err
-	}
-	return found, nil
-}
-
 // Part implements ui.Commands.
 func (p *pageCommands) Part(ctx context.Context, stack *v1.Stack, part, run string) (any, error) {
 	switch {

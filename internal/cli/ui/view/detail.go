@@ -99,7 +99,7 @@ func DetailOf(in Input) Detail {
 	stack := in.Stack
 	detail := Detail{
 		Stack: RowOf(stack), Next: text(next(in)), Conditions: conditions(stack), Run: runOf(in), Proposal: proposalOf(in), Spec: facts(stack),
-		Outputs: outputsOf(stack), History: HistoryOf(entriesOf(in)), Drift: driftOf(stack), May: in.Allowed.now(stack),
+		Outputs: outputsOf(stack), History: HistoryOf(entriesOf(in)), Drift: driftOf(stack), May: in.Allowed.Now(stack),
 	}
 	for _, warning := range first(in.Warnings) {
 		detail.Warnings = append(detail.Warnings, text(warning))

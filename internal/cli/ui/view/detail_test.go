@@ -23,10 +23,6 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/run"
 )
 
-func everything() May {
-	return May{Approve: true, Reject: true, Reconcile: true, Preview: true, Suspend: true, Resume: true, Cancel: true}
-}
-
 func now() time.Time { return at("2026-03-02T10:16:12Z").Time }
 
 // proposing returns a Stack that proposes a plan, and the plan.
@@ -46,7 +42,7 @@ func proposing(t *testing.T) (*v1.Stack, *plan.Plan) {
 func TestTheDetailOfAStackThatProposesAPlan(t *testing.T) {
 	g := NewWithT(t)
 	stack, proposed := proposing(t)
-	detail := DetailOf(Input{Stack: stack, Plan: proposed, Allowed: everything(), Now: now()})
+	detail := DetailOf(Input{Stack: stack, Plan: proposed, Allowed: All(), Now: now()})
 	g.Expect(detail.Stack.State).To(Equal(Waiting))
 	g.Expect(detail.Next).To(And(ContainSubstring("of an update to revision main@sha1:1: 1 to create, 1 to replace"), ContainSubstring("flux pulumi approve stack network -n apps")))
 	g.Expect(detail.Proposal).To(Equal(&Proposal{Digest: proposed.Digest(), ProposedAt: "2026-03-02T10:15:00Z", Run: "01", Revision: "main@sha1:1",
@@ -92,7 +88,7 @@ func TestWhatAPersonMayDoIsWhatMakesSenseNow(t *testing.T) {
 	} {
 		stack, _ := proposing(t)
 		tt.change(stack)
-		NewWithT(t).Expect(DetailOf(Input{Stack: stack, Allowed: everything()}).May).To(Equal(tt.want), name)
+		NewWithT(t).Expect(DetailOf(Input{Stack: stack, Allowed: All()}).May).To(Equal(tt.want), name)
 	}
 }
 

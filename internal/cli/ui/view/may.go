@@ -20,8 +20,13 @@ type May struct {
 	Cancel    bool `json:"cancel,omitempty"`
 }
 
-// now returns what of it makes sense now: what the command of that name would not refuse.
-func (m May) now(stack *v1.Stack) May {
+// All is everything.
+func All() May {
+	return May{Approve: true, Reject: true, Reconcile: true, Preview: true, Suspend: true, Resume: true, Cancel: true}
+}
+
+// Now returns what of it makes sense now: what the command of that name would not refuse.
+func (m May) Now(stack *v1.Stack) May {
 	of, record := words.Proposal(stack), stack.Status.Run
 	suspended, applied := stack.Spec.Suspend, record != nil && of != nil && record.Approved == of.Digest
 	rejected := of != nil && (of.State == v1.PlanRejected || stack.Annotations[v1.RejectAnnotation] == of.Digest)
