@@ -94,4 +94,3 @@ func isAccepted(err error) (bool, error) {
 	}
 	return err == nil, err
 }
-

@@ -123,10 +123,14 @@ func (d *Detail) explain(explained *observe.Explanation) {
 	}
 }
 
-// next says what happens next: what a Stack waits for in the words of its status, and else what the controller decides.
+// next says what happens next: what a Stack waits for in the words of its status, what follows the run in flight, and else
+// what the controller decides.
 func next(in Input) string {
 	if of := words.Proposal(in.Stack); of != nil && in.Plan != nil && of.State != v1.PlanApproved {
 		return words.Waits(in.Stack, of, *in.Plan)
+	}
+	if in.Stack.Status.Run != nil {
+		return words.Continues(in.Stack)
 	}
 	if queued := rows.PreviewQueued(in.Stack); queued != "" {
 		return queued

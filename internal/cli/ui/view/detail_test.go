@@ -96,7 +96,10 @@ func TestTheDetailOfAStackWithARun(t *testing.T) {
 	g := NewWithT(t)
 	stack := stackOf(t, "fleet", "cluster")
 	progress := &Progress{ID: "01jnb2", Done: 1, Steps: []Step{{Op: "create", Name: "a", Type: "t", State: StepDone, Seconds: 3}, {Op: "create", Name: "b", Type: "t", State: StepRunning}}}
-	detail := DetailOf(Input{Stack: stack, Now: now(), Progress: progress})
+	// The process that has the run is not this one, which is all that an explanation knows.
+	explained := &observe.Explanation{Decision: decide.Decision{Action: decide.MarkHeldElsewhere, After: 10 * time.Second}}
+	detail := DetailOf(Input{Stack: stack, Now: now(), Progress: progress, Explained: explained})
+	g.Expect(detail.Next).To(HavePrefix("The update continues. After it, "))
 	g.Expect(detail.Run).To(Equal(&Run{Progress: *progress, Operation: "update", StartedAt: "2026-03-02T10:15:42Z", Revision: stack.Status.Run.Revision,
 		Message: "Running update at revision " + stack.Status.Run.Revision + " for 30s: 3 created, 2 in progress after 10s"}))
 	approved := &plan.Plan{Steps: make([]plan.Step, 5)}
