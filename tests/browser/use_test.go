@@ -142,6 +142,55 @@ func TestAChangeIsOnTheScreenWithinASecond(t *testing.T) {
 	within("the next step", `document.querySelector(".steps").innerText.includes("backup-plan")`)
 }
 
+// longRun is a detail with a run that has done so many steps but the last.
+func longRun(steps int) object {
+	detail, list := postgres(platform()[4], 6), []object{}
+	for i := range steps {
+		state := "done"
+		if i == steps-1 {
+			state = "running"
+		}
+		list = append(list, object{"op": "create", "type": "lab:index:Thing", "name": fmt.Sprintf("step-%03d", i), "state": state})
+	}
+	detail["run"].(object)["steps"], detail["run"].(object)["done"] = list, steps-1
+	return detail
+}
+
+// TestALongRunIsFollowed to its last step, with what a person has scrolled to and the focus staying where they are.
+func TestALongRunIsFollowed(t *testing.T) {
+	s := world(t)
+	s.answer("stacks/data/postgres", longRun(60))
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/data/postgres")
+	p.reads(".steps", "step-059")
+	isSeen := func(step string) string {
+		return `(() => { const list = document.querySelector(".steps"), step = [...list.children].find((e) => e.textContent.includes("` + step + `"));
+			if (!step) return false;
+			const [outer, inner] = [list.getBoundingClientRect(), step.getBoundingClientRect()];
+			return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1; })()`
+	}
+	next := func(steps int) {
+		t.Helper()
+		run := longRun(steps)["run"].(object)
+		s.say("stacks/data/postgres", "progress", object{"id": run["id"], "done": run["done"], "steps": run["steps"]})
+		p.reads(".steps", fmt.Sprintf("step-%03d", steps-1))
+	}
+	p.sees("the step in progress", isSeen("step-059"))
+	p.do(chromedp.Focus(".steps"))
+	next(61)
+	p.sees("the next step", isSeen("step-060"))
+	p.sees("the focus in the list", `document.activeElement.matches("ol.steps")`)
+	p.do(chromedp.Evaluate(`document.querySelector(".steps").scrollTop = 400`, nil))
+	next(62)
+	p.sees("the steps that a person looks at", `document.querySelector(".steps").scrollTop === 400`)
+	s.say("stacks/data/postgres", "detail", longRun(63))
+	p.reads(".steps", "step-062")
+	p.sees("the same ones", `document.querySelector(".steps").scrollTop === 400 && document.activeElement.matches("ol.steps")`)
+	p.do(chromedp.Evaluate(`document.querySelector(".steps").scrollTop = 1e6`, nil))
+	next(64)
+	p.sees("the last step again", isSeen("step-063"))
+}
+
 // TestAnEndedConnectionIsSaid, and the page is live again once it is back.
 func TestAnEndedConnectionIsSaid(t *testing.T) {
 	s := world(t)

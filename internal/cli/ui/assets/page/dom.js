@@ -46,15 +46,22 @@ function append(element, children) {
   }
 }
 
-// put replaces what is in the element, and keeps the focus where it was, as far as that has a data-key.
+// put replaces what is in the element, and keeps the focus, what is open and what is scrolled, as far as that has a data-key. An
+// element with data-scroll="end" begins at its end, and stays there as it grows, unless a person has scrolled away from it.
 export function put(element, ...children) {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
   const key = focused && focused.dataset ? focused.dataset.key : undefined;
-  const open = new Map([...element.querySelectorAll("details[data-key]")].map((d) => [d.dataset.key, d.open]));
+  const keyed = (selector) => [...element.querySelectorAll(`${selector}[data-key]`)];
+  const open = new Map(keyed("details").map((d) => [d.dataset.key, d.open]));
+  const scrolled = new Map(keyed("[data-scroll=end]").map((e) => [e.dataset.key, {top: e.scrollTop, atEnd: e.scrollHeight - e.scrollTop - e.clientHeight < 40}]));
   element.replaceChildren();
   append(element, children);
-  for (const details of element.querySelectorAll("details[data-key]")) {
+  for (const details of keyed("details")) {
     if (open.has(details.dataset.key)) details.open = open.get(details.dataset.key);
+  }
+  for (const one of keyed("[data-scroll=end]")) {
+    const before = scrolled.get(one.dataset.key) || {atEnd: true};
+    one.scrollTop = before.atEnd ? one.scrollHeight : before.top;
   }
   if (key) {
     const again = element.querySelector(`[data-key="${CSS.escape(key)}"]`);

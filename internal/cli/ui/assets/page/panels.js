@@ -57,7 +57,7 @@ export function run(detail) {
     h("div", {class: "progress"}, h("p", {class: "says"}, one.message),
       one.unread && h("p", {class: "sub says"}, one.unread),
       one.total > 0 && steps.length > 0 && svg("svg", {class: "bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", role: "img", "aria-label": `${one.done || 0} of ${one.total} done`}, svg("rect", {width: 100 * Math.min(1, (one.done || 0) / one.total), height: 4}))),
-    steps.length > 0 && h("ol", {class: "steps", tabindex: "0", "aria-label": "Steps"}, steps.map((step) => h("li", {class: "step"}, mark(stepStates[step.state] || "unknown"), plan.op(step.op),
+    steps.length > 0 && h("ol", {class: "steps", tabindex: "0", "data-key": "steps", "data-scroll": "end", "aria-label": "Steps"}, steps.map((step) => h("li", {class: "step"}, mark(stepStates[step.state] || "unknown"), plan.op(step.op),
       h("span", {}, h("span", {class: "name"}, step.name), " ", h("span", {class: "sub"}, step.type)), h("span", {class: "sub"}, step.state === "done" ? step.seconds > 0 && `${step.seconds} s` : step.state)))));
 }
 

@@ -121,11 +121,7 @@ export function open(main, address) {
   }
 
   function drawLogs(place, {text, message}) {
-    const before = place.querySelector("pre.logs");
-    const atEnd = !before || before.scrollHeight - before.scrollTop - before.clientHeight < 40;
-    put(place, message && h("p", {class: "sub"}, message), text ? h("pre", {class: "logs", tabindex: "0", role: "log", "aria-label": "Log of the run"}, text) : !message && h("p", {class: "empty"}, "There is no log."));
-    const log = place.querySelector("pre.logs");
-    if (log && atEnd) log.scrollTop = log.scrollHeight;
+    put(place, message && h("p", {class: "sub"}, message), text ? h("pre", {class: "logs", tabindex: "0", role: "log", "aria-label": "Log of the run", "data-key": "logs", "data-scroll": "end"}, text) : !message && h("p", {class: "empty"}, "There is no log."));
   }
 
   async function drawRun(one, place) {
