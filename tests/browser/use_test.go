@@ -204,6 +204,37 @@ func TestAnEndedConnectionIsSaid(t *testing.T) {
 	p.reads("#link", "Live")
 }
 
+// TestWhatCannotBeReadNowStays on the screen, with a note that says so until it can be read.
+func TestWhatCannotBeReadNowStays(t *testing.T) {
+	s := world(t)
+	p := newTab(t, wide())
+	p.open(s.url + "/#/stacks/platform/cluster/plan")
+	p.reads(".change", "m7i.xlarge")
+	s.say("stacks/platform/cluster", "unread", object{"message": "the API server does not answer"})
+	p.reads(`main [role="alert"]`, "the API server does not answer")
+	p.sees("the plan and the tabs", `document.querySelector(".change").innerText.includes("m7i.xlarge") && document.querySelectorAll(".tabs a").length > 5`)
+	p.isAccessible("a Stack that cannot be read now")
+	s.say("stacks/platform/cluster", "detail", cluster(platform()[1]))
+	p.sees("no note", `!document.querySelector('main [role="alert"]')`)
+
+	plan := replacement()
+	s.answer("stacks/platform/cluster/plan", object{"error": "the plan cannot be read"})
+	detail := cluster(platform()[1])
+	detail["may"] = object{"approve": true}
+	s.say("stacks/platform/cluster", "detail", detail)
+	p.reads(`main [role="alert"]`, "the plan cannot be read")
+	p.sees("the plan as it was", `document.querySelector(".change").innerText.includes("m7i.xlarge")`)
+	s.answer("stacks/platform/cluster/plan", plan)
+	s.say("stacks", "status", object{"connected": false, "message": "away"})
+	p.reads("#link", "Reconnecting")
+	s.say("stacks", "status", object{"connected": true})
+	p.sees("no note once it is back", `!document.querySelector('main [role="alert"]')`)
+	s.answer("stacks/platform/cluster/drift", object{"error": "the drift cannot be read"})
+	p.click(".tabs a", "Drift")
+	p.reads(".panel", "the drift cannot be read")
+	p.sees("nothing of the plan", `!document.querySelector(".change")`)
+}
+
 // TestASearchIsInTheAddress and so survives a reload.
 func TestASearchIsInTheAddress(t *testing.T) {
 	s := world(t)

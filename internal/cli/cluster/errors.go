@@ -4,8 +4,10 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -26,4 +28,12 @@ func IsPassing(err error) bool {
 	}
 	code := answered.Status().Code
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
+}
+
+// IsAway reports whether an error says that the API server does not answer, or has too much to do: whatever else is asked of
+// it now is not answered either.
+func IsAway(err error) bool {
+	var unsent *url.Error
+	return errors.As(err, &unsent) || errors.Is(err, context.DeadlineExceeded) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 }

@@ -54,10 +54,15 @@ func (p *pageCommands) Graph(stacks []*v1.Stack, focus, message string) any {
 	return drawn
 }
 
-// Detail implements ui.Commands. What cannot be read is missing, and the warnings say so.
+// Detail implements ui.Commands. What cannot be read is missing, and the warnings say so. If the API server does not answer,
+// there is none.
 func (p *pageCommands) Detail(ctx context.Context, stack *v1.Stack) (any, error) {
 	in := view.Input{Stack: stack, Progress: p.progress(stack), Now: p.session.Now()}
+	var away error
 	note := func(err error) {
+		if cluster.IsAway(err) {
+			away = cmp.Or(away, err)
+		}
 		if err != nil {
 			in.Warnings = append(in.Warnings, err.Error())
 		}
@@ -82,7 +87,10 @@ func (p *pageCommands) Detail(ctx context.Context, stack *v1.Stack) (any, error)
 		in.Unknown = err.Error()
 	}
 	note(err)
-	return view.DetailOf(in), ctx.Err()
+	if away = cmp.Or(away, ctx.Err()); away != nil {
+		return nil, away
+	}
+	return view.DetailOf(in), nil
 }
 
 // Part implements ui.Commands.

@@ -276,6 +276,22 @@ func (r *reader) next(event string, into any) {
 	}
 }
 
+// either returns the name of the next event, whatever it is.
+func (r *reader) either(into any) string {
+	r.t.Helper()
+	g := NewWithT(r.t)
+	for {
+		line, err := r.from.ReadString('\n')
+		g.Expect(err).NotTo(HaveOccurred())
+		if event, ok := strings.CutPrefix(strings.TrimSpace(line), "event: "); ok {
+			data, err := r.from.ReadBytes('\n')
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(json.Unmarshal(bytes.TrimPrefix(data, []byte("data: ")), into)).To(Succeed())
+			return event
+		}
+	}
+}
+
 type rowsSeen struct {
 	Reset   bool
 	Upserts []struct{ Name, Message string }
@@ -332,10 +348,61 @@ func (o *outage) now() error {
 	return o.err
 }
 
-func (o *outage) end() {
+func (o *outage) begin(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.err = nil
+	o.err = err
+}
+
+func (o *outage) end() { o.begin(nil) }
+
+// failing is a standIn whose details fail while there is an outage.
+type failing struct {
+	standIn
+	*outage
+}
+
+func (f failing) Detail(ctx context.Context, stack *v1.Stack) (any, error) {
+	if err := f.now(); err != nil {
+		return nil, err
+	}
+	return f.standIn.Detail(ctx, stack)
+}
+
+// TestAStackThatCannotBeReadNowIsNotGone: the page keeps what it has, and is sent that again when it can be read.
+func TestAStackThatCannotBeReadNowIsNotGone(t *testing.T) {
+	g := NewWithT(t)
+	away := &outage{}
+	s := newSite(t, failing{outage: away}, interceptor.Funcs{Get: func(ctx context.Context, api client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+		if key.Namespace == "other" {
+			return errors.New("connection refused")
+		}
+		return api.Get(ctx, key, into, options...)
+	}}, stackOf("network")).enter()
+	live, detail := s.listen("/api/stacks/apps/network/live"), map[string]string{}
+	g.Expect(live.either(&detail)).To(Equal("detail"))
+	touch := func(times string) {
+		network := &v1.Stack{}
+		g.Expect(s.api.Get(t.Context(), client.ObjectKey{Namespace: "apps", Name: "network"}, network)).To(Succeed())
+		network.Annotations = map[string]string{"times": times}
+		g.Expect(s.api.Update(t.Context(), network)).To(Succeed())
+	}
+	away.begin(context.DeadlineExceeded)
+	touch("one")
+	var unread unreadEvent
+	g.Expect(live.either(&unread)).To(Equal("unread"))
+	g.Expect(unread.Message).To(Equal("Stack apps/network cannot be read, and may have changed since: context deadline exceeded"))
+	away.end()
+	touch("two")
+	g.Expect(live.either(&detail)).To(Equal("detail"), "also if it is the same as before")
+	away.begin(apierrors.NewForbidden(schema.GroupResource{Resource: "stacks"}, "network", errors.New("ask alice")))
+	touch("three")
+	var gone goneEvent
+	g.Expect(live.either(&gone)).To(Equal("gone"))
+	g.Expect(gone.Message).To(HaveSuffix("ask alice"))
+
+	g.Expect(s.listen("/api/stacks/other/vault/live").either(&unread)).To(Equal("unread"))
+	g.Expect(unread.Message).To(HaveSuffix("connection refused"))
 }
 
 func TestAStreamSaysWhyTheStacksCannotBeReadAndContinues(t *testing.T) {

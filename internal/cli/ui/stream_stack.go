@@ -74,6 +74,9 @@ func (s *stackStream) lookElsewhere(ctx context.Context) error {
 	defer cancel()
 	stack := &v1.Stack{}
 	if err := s.server.api.Get(reading, s.key, stack); err != nil {
+		if !isFinal(err) {
+			return s.sendNew("unread", unreadOf(s.key, err), &s.detail)
+		}
 		s.followRun(ctx, nil)
 		return s.sendNew("gone", s.server.goneEvent(reading, s.key, err), &s.detail)
 	}
@@ -83,6 +86,9 @@ func (s *stackStream) lookElsewhere(ctx context.Context) error {
 
 func (s *stackStream) sendDetail(ctx context.Context, stack *v1.Stack) error {
 	event, value := s.server.detailEvent(ctx, s.key, stack)
+	if event == "unread" {
+		s.version = "" // to read it again with the next change, such as that the API server is back
+	}
 	return s.sendNew(event, value, &s.detail)
 }
 
@@ -118,6 +124,19 @@ func (s *stackStream) followRun(ctx context.Context, stack *v1.Stack) {
 	go s.server.commands.Follow(following, stack, s.of.awake)
 }
 
+// isFinal reports whether an error says that there is nothing to show. After any other, the same question may be answered
+// later, and what the page has until then is better than nothing.
+func isFinal(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) }
+
+// unreadEvent says why the page may not show what the cluster has.
+type unreadEvent struct {
+	Message string `json:"message"`
+}
+
+func unreadOf(key client.ObjectKey, err error) unreadEvent {
+	return unreadEvent{bounded.Text(fmt.Sprintf("Stack %s cannot be read, and may have changed since: %v", key, cluster.Explain(err)), maxMessage)}
+}
+
 // goneEvent says that there is nothing to show, or only the history.
 type goneEvent struct {
 	Message string `json:"message"`
@@ -145,8 +164,11 @@ func (s *Server) detailEvent(ctx context.Context, key client.ObjectKey, stack *v
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	detail, err := s.commands.Detail(ctx, stack)
-	if err != nil {
-		return "gone", goneEvent{Message: bounded.Text(fmt.Sprintf("Stack %s cannot be read: %v", key, err), maxMessage)}
+	switch {
+	case err == nil:
+		return "detail", detail
+	case isFinal(err):
+		return "gone", s.goneEvent(ctx, key, err)
 	}
-	return "detail", detail
+	return "unread", unreadOf(key, err)
 }

@@ -11,16 +11,18 @@ import * as panels from "./panels.js";
 import * as plan from "./plan.js";
 import * as resources from "./resources.js";
 import {badge, stateOf} from "./states.js";
+import * as store from "./store.js";
 
 const tabs = [["", "Status"], ["plan", "Plan"], ["preview", "Preview"], ["resources", "Resources"], ["outputs", "Outputs"], ["history", "History"], ["drift", "Drift"], ["events", "Events"], ["logs", "Logs"]];
 
 export function open(main, address) {
   const [, namespace, name] = address.parts;
   const base = `#/stacks/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
-  let tab = address.parts[3] || "", detail = null, drawn = "", failed = "", left = null, fetched = "";
+  let tab = address.parts[3] || "", detail = null, drawn = "", failed = "", left = null, fetched = "", unread = "", unloaded = "";
   let request = new AbortController();
   const head = h("div", {class: "stacked"});
   const nav = h("nav", {class: "tabs", "aria-label": `Parts of ${name}`});
+  const note = h("div", {class: "stacked"});
   const body = h("div", {class: "stacked panel"});
   const path = (...parts) => stackPath(namespace, name, ...parts);
 
@@ -41,7 +43,14 @@ export function open(main, address) {
       count[id] > 0 && h("span", {class: "count"}, count[id]))));
   }
 
+  // drawNote says why what is shown may be old. It is not drawn again without need, as a reader of the screen would say it again.
+  function drawNote() {
+    const text = failed ? "" : unread || unloaded;
+    if (note.textContent !== text) put(note, text && h("p", {class: "card attention says", role: "alert"}, text));
+  }
+
   function draw() {
+    drawNote();
     if (failed) {
       put(head, h("h1", {}, name));
       put(nav);
@@ -57,6 +66,11 @@ export function open(main, address) {
   function drawBody() {
     const fresh = drawn !== tab;
     drawn = tab;
+    if (fresh) {
+      delete body.dataset.part;
+      unloaded = "";
+      drawNote();
+    }
     switch (tab) {
     case "":
       put(body, panels.proposal(detail, `${base}/plan`), panels.run(detail), h("div", {class: "columns"},
@@ -88,11 +102,17 @@ export function open(main, address) {
     if (!body.dataset.part || body.dataset.part !== part) put(body, h("p", {class: "empty", role: "status"}, "Loading"));
     try {
       const answer = await get(path(part), request.signal);
+      if (tab !== part) return;
       body.dataset.part = part;
-      if (tab === part) show(body, answer);
+      unloaded = "";
+      show(body, answer);
     } catch (error) {
-      if (error.name !== "AbortError" && tab === part) put(body, h("p", {class: "card says", role: "alert"}, error.message));
+      if (error.name === "AbortError" || tab !== part) return;
+      fetched = ""; // it is asked for again with the next change
+      if (body.dataset.part === part) unloaded = error.message;
+      else put(body, h("p", {class: "card says", role: "alert"}, error.message));
     }
+    drawNote();
   }
 
   function drawPlan(place, answer) {
@@ -140,14 +160,21 @@ export function open(main, address) {
   }
 
   put(main, h("p", {class: "crumbs"}, h("a", {href: "#/stacks"}, "Stacks"), h("span", {"aria-hidden": "true"}, "/"), h("a", {href: `#/stacks?namespace=${encodeURIComponent(namespace)}`}, namespace)),
-    head, nav, body);
+    head, nav, note, body);
   put(head, h("h1", {}, name), h("p", {class: "sub", role: "status"}, "Loading"));
   document.title = `${name} · ${namespace} · flux pulumi`;
   const close = stream(path("live"), {
     detail(next) {
       detail = next;
       if (failed) drawn = fetched = "";
-      failed = "";
+      failed = unread = "";
+      draw();
+    },
+    // The API server does not answer: what the page has stays, until it does.
+    unread(event) {
+      unread = event.message;
+      if (detail) return drawNote();
+      failed = unread;
       draw();
     },
     progress(event) {
@@ -171,9 +198,17 @@ export function open(main, address) {
     failed = error.message;
     draw();
   });
+  // What could not be read is asked for again once the API server is back.
+  let connected = store.link.connected;
+  const quiet = store.listen(() => {
+    const back = store.link.connected && !connected;
+    connected = store.link.connected;
+    if (back) draw();
+  });
   return {
     leave() {
       close();
+      quiet();
       request.abort();
     },
     update(to) {
