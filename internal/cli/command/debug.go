@@ -18,11 +18,10 @@ import (
 )
 
 func newDebug(s *session) *cobra.Command {
-	options, runner := observe.Options{}, ""
+	flags := controllerFlags{}
 	cmd := newStackCommand(s, "Show the inputs of a run of a Stack, and why a run is due or not",
 		func(ctx context.Context, api client.WithWatch, stack *v1.Stack) error {
-			options.Jobs = runner == runnerJob
-			return s.debug(ctx, api, stack, options)
+			return s.debug(ctx, api, stack, flags.forController())
 		})
 	cmd.Long = `Shows the config and the environment that a run of a Stack would get and where each value comes from, with secrets hidden.
 It also shows what the controller decides next and what each of its rules found. The command reads the cluster with your
@@ -33,12 +32,8 @@ the inputs depend on them.`
 
   # The controller runs with --runner=job
   flux pulumi debug stack network --runner=job`
-	cmd.Flags().StringVar(&options.DefaultServiceAccount, "default-service-account", "", "the value of this flag of the controller")
-	cmd.Flags().BoolVar(&options.NoCrossNamespaceRefs, "no-cross-namespace-refs", true, "the value of this flag of the controller")
-	cmd.Flags().BoolVar(&options.WorkloadIdentity, "workload-identity", false, "whether the controller has the feature gate ObjectLevelWorkloadIdentity")
-	cmd.Flags().StringVar(&runner, "runner", runnerLocal, "the value of this flag of the controller: local or job")
-	completeValues(cmd, "runner", runners()...)
-	cmd.PreRunE = func(*cobra.Command, []string) error { return checkRunner(runner) }
+	flags.addTo(cmd)
+	cmd.PreRunE = func(*cobra.Command, []string) error { return checkRunner(flags.runner) }
 	return newGroup("debug", "Show the inputs of a Stack and what the controller decides about it", cmd)
 }
 

@@ -33,6 +33,7 @@ type uiOptions struct {
 	noOpen        bool
 	fluxNamespace string
 	namespaces    []string
+	controller    controllerFlags
 }
 
 func newUI(s *session) *cobra.Command {
@@ -42,7 +43,8 @@ func newUI(s *session) *cobra.Command {
 		Long: `Serves a page for your browser on this machine and opens it: the Stacks and what they depend on, runs as they happen, plans
 with the button that approves them, resources, history, drift, events and logs. It runs until Ctrl-C, and does what you do
 on the page with the permissions of your kubeconfig. If you may not list the Stacks of all namespaces, it shows those of
---namespace, or of --namespaces. The address is valid once, for one browser. The page shows no secrets.`,
+--namespace, or of --namespaces. The address is valid once, for one browser. The page shows no secrets. If the controller has
+flags of the same name as those of this command, set them here too: what happens next depends on them.`,
 		Example: `  # Open the page
   flux pulumi ui
 
@@ -50,7 +52,11 @@ on the page with the permissions of your kubeconfig. If you may not list the Sta
   flux pulumi ui --namespaces shop,shop-data
 
   # Print its address only, at a port that is forwarded
-  flux pulumi ui --port 8800 --no-open`,
+  flux pulumi ui --port 8800 --no-open
+
+  # The controller runs with --runner=job
+  flux pulumi ui --runner=job`,
+		PreRunE: func(*cobra.Command, []string) error { return checkRunner(options.controller.runner) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case options.port < 0 || options.port > maxPort:
@@ -70,6 +76,7 @@ on the page with the permissions of your kubeconfig. If you may not list the Sta
 	cmd.Flags().StringVar(&options.fluxNamespace, "flux-namespace", s.namespace(), "the namespace of the controller, whose log has the steps of runs")
 	cmd.Flags().StringSliceVar(&options.namespaces, "namespaces", nil, "show only the Stacks of these namespaces")
 	cmd.Flags().BoolVar(&options.noOpen, "no-open", false, "do not open the browser")
+	options.controller.addTo(cmd)
 	return cmd
 }
 
@@ -91,7 +98,8 @@ func (s *session) ui(ctx context.Context, options uiOptions) error {
 		}
 		namespaces, limited = []string{namespace}, namespace != ""
 	}
-	server, err := ui.Listen(ctx, ui.Options{API: api, Commands: &pageCommands{session: s, api: api, fluxNamespace: options.fluxNamespace}, Files: files, Port: options.port})
+	commands := &pageCommands{session: s, api: api, fluxNamespace: options.fluxNamespace, options: options.controller.forController()}
+	server, err := ui.Listen(ctx, ui.Options{API: api, Commands: commands, Files: files, Port: options.port})
 	if err != nil {
 		return err
 	}

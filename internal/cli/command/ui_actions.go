@@ -17,6 +17,7 @@ import (
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/console"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ready"
 	"github.com/flux-pulumi/pulumi-controller/internal/cli/ui"
+	"github.com/flux-pulumi/pulumi-controller/internal/observe"
 )
 
 // The actions of the page, each of them that of a command.
@@ -39,7 +40,9 @@ type pageCommands struct {
 	api     client.WithWatch
 	// fluxNamespace is that of the controller.
 	fluxNamespace string
-	followed      followedRuns
+	// options are those of the controller.
+	options  observe.Options
+	followed followedRuns
 }
 
 // quiet returns a session whose messages and output are kept, and not printed.

@@ -68,8 +68,9 @@ func (p *pageCommands) Detail(ctx context.Context, stack *v1.Stack) (any, error)
 		}
 	}
 	var err error
-	in.Explained, err = observe.Explain(ctx, withoutSecrets{p.api}, stack, observe.Options{NoCrossNamespaceRefs: true}, p.session.Now)
+	in.Explained, err = observe.Explain(ctx, withoutSecrets{p.api}, stack, p.options, p.session.Now)
 	note(err)
+	in.Warnings = append(in.Warnings, otherFlags(stack, p.options)...)
 	in.Records, err = records.Of(ctx, p.api, stack)
 	if apierrors.IsForbidden(err) {
 		err = fmt.Errorf("these are the last results in the status: %w", err)
