@@ -5,6 +5,7 @@ package browser
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -27,7 +28,7 @@ func platform() []object {
 
 func row(namespace, name, state, source, message string, dependsOn []string) object {
 	r := object{"namespace": namespace, "name": name, "source": source, "revision": "main@sha1:5b0c2f7d91a2bb7e40915f3ce0d9cc1f4c1ad9b0", "message": message,
-		"ready": "True", "reason": "ReconciliationSucceeded", "lastRun": before(time.Duration(len(name)) * 7 * time.Minute), "dependsOn": dependsOn, "state": state}
+		"ready": "True", "reason": "ReconciliationSucceeded", "lastRun": before(time.Duration(len(name)) * 7 * time.Minute), "dependsOn": dependsOn, "needs": strings.Join(dependsOn, " "), "state": state}
 	switch state {
 	case "failed":
 		r["ready"], r["reason"] = "False", "UpdateFailed"

@@ -577,6 +577,45 @@ func TestStreamsAreBounded(t *testing.T) {
 	g.Expect(response.StatusCode).To(Equal(http.StatusServiceUnavailable))
 }
 
+// wide is a standIn whose rows are as long as no row may be.
+type wide struct{ standIn }
+
+func (wide) Row(stack *v1.Stack) any {
+	return map[string]string{"name": stack.Name, "message": strings.Repeat("a", maxAnswer/rowsPerEvent-100)}
+}
+
+// TestMoreStacksThanAnEventHoldsAreSent in several, of which only the first replaces what the page has.
+func TestMoreStacksThanAnEventHoldsAreSent(t *testing.T) {
+	g := NewWithT(t)
+	var found news
+	for i := range 2*rowsPerEvent + 1 {
+		found.upserts = append(found.upserts, stackOf(fmt.Sprintf("network-%d", i)))
+		found.removed = append(found.removed, client.ObjectKey{Namespace: "apps", Name: fmt.Sprintf("gone-%d", i)})
+	}
+	found.reset = true
+	s, names, removed, events := &Server{commands: wide{}}, map[string]bool{}, map[string]bool{}, 0
+	for event := range s.rowsEvents(found) {
+		g.Expect(event.Reset).To(Equal(events == 0))
+		events++
+		g.Expect(len(event.Upserts) + len(event.Removed)).To(BeNumerically("<=", rowsPerEvent))
+		_, err := marshal(event)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, row := range event.Upserts {
+			names[row.(map[string]string)["name"]] = true
+		}
+		for _, key := range event.Removed {
+			removed[key] = true
+		}
+	}
+	g.Expect([]int{events, len(names), len(removed)}).To(Equal([]int{5, len(found.upserts), len(found.removed)}))
+	none := 0
+	for event := range s.rowsEvents(news{reset: true}) {
+		none++
+		g.Expect(event.Reset).To(BeTrue())
+	}
+	g.Expect(none).To(Equal(1), "that there is no Stack is an event, too")
+}
+
 func TestASlowSubscriberHasTheNewestOfEachStackOnce(t *testing.T) {
 	g := NewWithT(t)
 	h := newHub()

@@ -6,6 +6,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"time"
 
@@ -19,6 +20,8 @@ const (
 	// refreshEvery is how often a stream of a Stack looks at what the Stack itself does not have, and how often any
 	// stream shows that it is there.
 	refreshEvery = 15 * time.Second
+	// rowsPerEvent is how many Stacks an event of the list has at most.
+	rowsPerEvent = 1000
 )
 
 // stream is a stream of server-sent events.
@@ -111,13 +114,35 @@ func (s *Server) streamStacks(w http.ResponseWriter, r *http.Request) {
 		if !found.reset && len(found.upserts)+len(found.removed) == 0 {
 			return nil
 		}
-		event := rowsEvent{Reset: found.reset, Upserts: []any{}, Removed: []string{}}
-		for _, stack := range found.upserts {
-			event.Upserts = append(event.Upserts, s.commands.Row(stack))
+		for event := range s.rowsEvents(found) {
+			if err := out.send("stacks", event); err != nil {
+				return err
+			}
 		}
-		for _, key := range found.removed {
-			event.Removed = append(event.Removed, key.String())
-		}
-		return out.send("stacks", event)
+		return nil
 	})
+}
+
+// rowsEvents returns what has changed in events of rowsPerEvent Stacks at most, so that none is too long, however many there
+// are and whatever their owners have written into them.
+func (s *Server) rowsEvents(found news) iter.Seq[rowsEvent] {
+	return func(yield func(rowsEvent) bool) {
+		upserts, removed := found.upserts, found.removed
+		for reset, first := found.reset, true; first || len(upserts)+len(removed) > 0; reset, first = false, false {
+			event := rowsEvent{Reset: reset, Upserts: []any{}, Removed: []string{}}
+			some := min(len(upserts), rowsPerEvent)
+			for _, stack := range upserts[:some] {
+				event.Upserts = append(event.Upserts, s.commands.Row(stack))
+			}
+			upserts = upserts[some:]
+			some = min(len(removed), rowsPerEvent-some)
+			for _, key := range removed[:some] {
+				event.Removed = append(event.Removed, key.String())
+			}
+			removed = removed[some:]
+			if !yield(event) {
+				return
+			}
+		}
+	}
 }

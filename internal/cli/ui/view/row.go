@@ -5,6 +5,9 @@ package view
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -53,8 +56,9 @@ type Row struct {
 
 	// LastRun is when the last run ended.
 	LastRun string `json:"lastRun,omitempty"`
-	// DependsOn are the namespaces and names of the Stacks that come first.
-	DependsOn []string `json:"dependsOn,omitempty"`
+	// Needs stands for the Stacks that come first, which the graph has: it is another one if they are others. There may be so
+	// many of them that a few Stacks would fill the list.
+	Needs string `json:"needs,omitempty"`
 }
 
 // RowOf returns the row of a Stack.
@@ -71,11 +75,21 @@ func RowOf(stack *v1.Stack) Row {
 	if last := stackstatus.LastRun(stack); last != nil {
 		row.LastRun = stamp(last.EndedAt)
 	}
-	for _, key := range first(dependency.Edges(stack, false)) {
-		row.DependsOn = append(row.DependsOn, bounded.Line(key.String(), maxLine))
-	}
+	row.Needs = needs(stack)
 	row.State = row.state()
 	return row
+}
+
+func needs(stack *v1.Stack) string {
+	edges := dependency.Edges(stack, false)
+	if len(edges) == 0 {
+		return ""
+	}
+	hash := sha256.New()
+	for _, key := range edges {
+		_, _ = fmt.Fprintln(hash, key.String()) // a hash never fails
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
 // StateOf returns the state that a Stack is shown in where there is room for one.

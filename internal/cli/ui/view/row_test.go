@@ -5,7 +5,9 @@ package view
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -116,7 +118,25 @@ func TestARowIsSmallWhateverTheStatusHas(t *testing.T) {
 	row := RowOf(stack)
 	g.Expect(len(row.Message) + len(row.Reason) + len(row.Revision)).To(BeNumerically("<=", 3*maxLine))
 	g.Expect(row.Message).To(HaveSuffix("..."))
-	stack.Spec.DependsOn = []v1.DependencyReference{{Name: "a"}, {Namespace: "infra", Name: "b"}}
-	stack.Spec.Prerequisites = []v1.PrerequisiteReference{{Name: "c"}}
-	g.Expect(RowOf(stack).DependsOn).To(Equal([]string{"apps/a", "infra/b", "apps/c"}))
+	for i := range 256 {
+		stack.Spec.DependsOn = append(stack.Spec.DependsOn, v1.DependencyReference{Namespace: "infra", Name: fmt.Sprintf("%0253d", i)})
+		stack.Spec.Prerequisites = append(stack.Spec.Prerequisites, v1.PrerequisiteReference{Name: fmt.Sprintf("%0253d", i)})
+	}
+	data, err := json.Marshal(RowOf(stack))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(data)).To(BeNumerically("<", 3<<10))
+}
+
+func TestARowChangesWithWhatTheStackNeeds(t *testing.T) {
+	g := NewWithT(t)
+	of := func(names ...string) string {
+		stack := &v1.Stack{}
+		for _, name := range names {
+			stack.Spec.DependsOn = append(stack.Spec.DependsOn, v1.DependencyReference{Name: name})
+		}
+		return RowOf(stack).Needs
+	}
+	g.Expect(of()).To(BeEmpty())
+	g.Expect(of("a", "b")).To(Equal(of("a", "b")))
+	g.Expect(of("a", "b")).NotTo(Or(Equal(of("a")), Equal(of("ab")), Equal(of("a", "c"))))
 }

@@ -187,7 +187,7 @@ export function open(main, address) {
     label(node, state ? 34 : 14, first, second));
   }
   // The states change often and in place; where the nodes are changes with what depends on what.
-  const shapeOf = () => JSON.stringify([...store.stacks.values()].map((row) => [store.keyOf(row), row.dependsOn, row.source]).sort());
+  const shapeOf = () => JSON.stringify([...store.stacks.values()].map((row) => [store.keyOf(row), row.needs, row.source]).sort());
   async function load() {
     shape = shapeOf();
     request.abort();
