@@ -79,5 +79,5 @@ func TestAPipeInPlaceOfALockFileHoldsUpNothing(t *testing.T) {
 	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = writer.Close() }()
-	g.Expect(read()).To(BeEmpty(), "also while somebody has it open")
+	g.Expect(read()).To(BeEmpty(), "also while another process has it open")
 }

@@ -220,7 +220,7 @@ func (s *Store) reuse(id ID, root *os.Root) (bool, error) {
 		if c == nil {
 			return false, nil
 		}
-		// Without the snapshot, somebody wants to have everything installed again.
+		// Who removes a snapshot wants everything to be installed again.
 		if touch(s.path(id)) != nil || c.seal.check(c.idle()) != nil {
 			_ = s.discardCopies(c) // the next start removes what is left, at the latest
 			continue

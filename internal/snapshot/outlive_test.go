@@ -147,7 +147,7 @@ func TestNoCopyOutlivesItsSnapshotOrItsProcess(t *testing.T) {
 	root := installed(t, store, of)
 	g.Expect(store.TakeBack(root.Name())).To(Succeed())
 	g.Expect(os.Remove(store.path(of))).To(Succeed())
-	g.Expect(store.Restore(t.Context(), of, workspace(t, source()))).To(BeFalse(), "somebody wants a new installation")
+	g.Expect(store.Restore(t.Context(), of, workspace(t, source()))).To(BeFalse(), "without the snapshot, everything is installed again")
 	g.Expect(idleCopies(store)).To(BeEmpty())
 
 	root = installed(t, store, of)

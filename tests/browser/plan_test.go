@@ -113,7 +113,7 @@ func TestAPreviewIsShownOnceItIsDone(t *testing.T) {
 	tab := `[aria-label="Parts of cluster"]`
 	p.open(s.url + "/#/stacks/platform/cluster")
 	p.reads(tab, "History")
-	p.sees("no tab before somebody asks", `![...document.querySelectorAll('`+tab+` a')].some((a) => a.textContent === "Preview")`)
+	p.sees("no tab before a preview is requested", `![...document.querySelectorAll('`+tab+` a')].some((a) => a.textContent === "Preview")`)
 	p.click("button", "Preview")
 	s.posts(t, "stacks/platform/cluster/preview {}")
 	p.reads(".panel", "The preview is asked for")
